@@ -1,0 +1,55 @@
+/**
+ * What may describe a tool's input: JSON Schema as it is, or any Standard Schema library (Zod, Valibot,
+ * ArkType ...) that can also say its JSON Schema. Shapes as published at standardschema.dev.
+ */
+import { badInput } from '../errors.ts';
+import type { JsonObject } from '../event/json.ts';
+
+export type StandardIssue = {
+  readonly message: string;
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
+};
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** Standard Schema v1, with the optional JSON Schema half (Standard JSON Schema v1). */
+export type StandardSchema<Input = unknown, Output = Input> = {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { target: 'draft-2020-12' }) => Record<string, unknown>;
+    };
+  };
+};
+
+export type InputSchema<Input> = StandardSchema<unknown, Input> | JsonObject;
+
+export const isStandardSchema = (schema: object): schema is StandardSchema => '~standard' in schema;
+
+/** The JSON Schema (draft 2020-12) that the model is shown and that every proposed call is held against. */
+export const toJsonSchema = (tool: string, schema: InputSchema<never> | StandardSchema): JsonObject => {
+  if (!isStandardSchema(schema)) return schema as JsonObject;
+  const standard = schema['~standard'];
+  if (!standard.jsonSchema)
+    throw badInput(
+      'tool-schema-unsupported',
+      `The inputSchema of tool "${tool}" (${standard.vendor}) cannot say its JSON Schema. ` +
+        'Use a library version with Standard JSON Schema (Zod 4.2 or later), or pass JSON Schema itself.',
+      { tool, vendor: standard.vendor },
+    );
+  try {
+    const { $schema: _, ...json } = standard.jsonSchema.input({ target: 'draft-2020-12' });
+    return json as JsonObject;
+  } catch (cause) {
+    throw badInput(
+      'tool-schema-unsupported',
+      `The inputSchema of tool "${tool}" has a part that JSON Schema cannot express: ${String(cause)}.`,
+      { tool },
+    );
+  }
+};
