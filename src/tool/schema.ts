@@ -33,7 +33,7 @@ export const isStandardSchema = (schema: object): schema is StandardSchema => '~
 
 /** The JSON Schema (draft 2020-12) that the model is shown and that every proposed call is held against. */
 export const toJsonSchema = (tool: string, schema: InputSchema<never> | StandardSchema): JsonObject => {
-  if (!isStandardSchema(schema)) return schema as JsonObject;
+  if (!isStandardSchema(schema)) return schema;
   const standard = schema['~standard'];
   if (!standard.jsonSchema)
     throw badInput(

@@ -107,7 +107,7 @@ export type Tool = {
 };
 
 export const TOOL_TIMEOUT_MS = 60_000;
-export const TOOL_TIMEOUT_MS_MAX = 24 * 60 * 60 * 1000;
+export const TOOL_TIMEOUT_MS_MAX: number = 24 * 60 * 60 * 1000;
 export const TOOL_ATTEMPTS_MAX = 10;
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
@@ -138,15 +138,15 @@ export function tool<Input>(options: ToolOptions<Input>): Tool {
   return Object.freeze({
     name,
     description: options.description,
-    inputSchema: options.inputSchema as JsonObject | StandardSchema,
+    inputSchema: options.inputSchema,
     effect,
     approval: options.approval ?? 'policy',
     timeoutMs,
     retry: { attempts, baseMs: retry?.baseMs ?? RETRY_BASE_MS, maxMs: retry?.maxMs ?? RETRY_MAX_MS },
     labels: { untrusted: options.labels?.untrusted ?? false, private: options.labels?.private ?? false },
-    preview: options.preview as Tool['preview'],
-    reconcile: options.reconcile as Tool['reconcile'],
-    execute: options.execute as Tool['execute'],
+    preview: options.preview,
+    reconcile: options.reconcile,
+    execute: options.execute,
   });
 }
 
