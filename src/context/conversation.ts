@@ -1,0 +1,159 @@
+/**
+ * The conversation as the model is to see it, made from the log event by event. A cache: it can be thrown away
+ * and made again, and replay makes it the same way.
+ *
+ * Invariants: (1) every call of an answer is followed by exactly one result, before anything else is said;
+ * (2) call ids are unique in the conversation, whatever the provider repeated; (3) no empty text.
+ */
+import type { Content, ResponseBlock } from '../event/content.ts';
+import { callPosition } from '../event/call-id.ts';
+import type { EventData, LogEvent } from '../event/events.ts';
+import { decodeArguments } from '../effect/arguments.ts';
+import type { CallState, SessionState } from '../session/state.ts';
+import type { PromptBlock, PromptItem } from './encoding.ts';
+import { contentText, resultText } from './result-text.ts';
+
+/** A text of the log that stands in an item, so that a stored request can refer to it instead of repeating it. */
+export type Source = { readonly seq: number; readonly pointer: string; readonly text: string };
+
+export type Entry = { readonly seq: number; readonly item: PromptItem; readonly sources: readonly Source[] };
+
+const LABEL = /^[A-Za-z0-9_-]{1,64}$/;
+
+export class Conversation {
+  readonly #entries: Entry[] = [];
+  readonly #ids = new Set<string>();
+  /** Where the results of the open step lie in the log, by call. */
+  #results = new Map<string, Source>();
+  #open: { readonly seq: number; readonly ids: readonly string[] } | undefined;
+  /** Turns whose input is not part of the conversation yet, because another turn is running. */
+  readonly #waiting = new Map<number, Entry>();
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** `before` and `after` are the states around the event. */
+  push(event: LogEvent, before: SessionState, after: SessionState): void {
+    switch (event.type) {
+      case 'turn.accepted':
+        this.#waiting.set(event.data.turn, inputEntry(event.seq, event.data));
+        break;
+      case 'response.received':
+        this.#answer(event.seq, event.data);
+        break;
+      case 'call.result':
+      case 'call.late':
+        if (event.data.outcome.kind === 'ok')
+          this.#source(event.data.call, event.seq, '/outcome/content', event.data.outcome.content);
+        break;
+      case 'call.reconciled':
+        if (event.data.answer.happened === true)
+          this.#source(event.data.call, event.seq, '/answer/content', event.data.answer.content);
+        break;
+      default:
+        break;
+    }
+    if (event.type === 'call.late' || event.type === 'call.settled') this.#afterwards(event, before);
+    this.#closeStep(event, before, after);
+    this.#begin(after);
+  }
+
+  /** The input joins when its turn begins, never between calls and their results. */
+  #begin(state: SessionState): void {
+    const turn = state.active?.turn;
+    const entry = turn === undefined ? undefined : this.#waiting.get(turn);
+    if (turn === undefined || !entry) return;
+    this.#waiting.delete(turn);
+    this.#entries.push(entry);
+  }
+
+  #answer(seq: number, data: EventData['response.received']): void {
+    const blocks: PromptBlock[] = [];
+    const sources: Source[] = [];
+    const ids: string[] = [];
+    for (const [i, block] of data.content.entries()) {
+      const shown = this.#block(block, ids, `${data.turn}_${data.step}_${ids.length + 1}`);
+      if (!shown) continue;
+      blocks.push(shown);
+      const field = block.type === 'call' ? 'args' : block.type === 'opaque' ? 'json' : 'text';
+      const text = (block as unknown as Record<string, string>)[field] ?? '';
+      sources.push({ seq, pointer: `/content/${i}/${field}`, text });
+    }
+    this.#results = new Map();
+    this.#open = ids.length > 0 ? { seq, ids } : undefined;
+    if (blocks.length > 0) this.#entries.push({ seq, item: { kind: 'assistant', blocks }, sources });
+  }
+
+  #block(block: ResponseBlock, ids: string[], position: string): PromptBlock | undefined {
+    if (block.type === 'text' && block.text === '') return undefined;
+    if (block.type !== 'call') return block;
+    const wanted = LABEL.test(block.label) && !this.#ids.has(block.label);
+    const id = wanted ? block.label : `call_${position}`;
+    this.#ids.add(id);
+    ids.push(id);
+    // A text that is no JSON object would make every later request invalid; the log keeps it.
+    const decoded = decodeArguments(block.args);
+    const args = !decoded.ok ? '{}' : block.args.trim() === '' ? '{}' : block.args;
+    return { type: 'call', id, name: block.name, args };
+  }
+
+  #source(call: string, seq: number, pointer: string, content: readonly Content[]): void {
+    const at = content.findIndex((part) => part.type !== 'blob');
+    const part = content[at];
+    if (part && part.type !== 'blob')
+      this.#results.set(call, { seq, pointer: `${pointer}/${at}/text`, text: part.text });
+  }
+
+  /** Results join together, when the last one is there or the turn has ended without them. */
+  #closeStep(event: LogEvent, before: SessionState, after: SessionState): void {
+    if (!this.#open) return;
+    const ended = event.type === 'turn.ended';
+    const calls = (ended ? before : after).active?.calls ?? [];
+    const complete = calls.length === this.#open.ids.length && calls.every((call) => call.phase === 'closed');
+    if (!complete && !ended) return;
+    this.#entries.push(this.#resultsEntry(event.seq, this.#open.ids, calls));
+    this.#open = undefined;
+  }
+
+  #resultsEntry(seq: number, ids: readonly string[], calls: readonly CallState[]): Entry {
+    const results = calls.map((call, i) => ({ id: ids[i] ?? '', name: call.tool, ...resultText(call) }));
+    const sources = calls.flatMap((call) => this.#results.get(call.id) ?? []);
+    return { seq, item: { kind: 'results', results }, sources };
+  }
+
+  /** News about a call whose turn is over: the result already said that it was not known. */
+  #afterwards(event: Extract<LogEvent, { type: 'call.late' | 'call.settled' }>, before: SessionState): void {
+    const { turn, step, index } = callPosition(event.data.call);
+    const open = before.leftOpen.find((call) => call.id === event.data.call);
+    if (!open) return;
+    const text = `About call ${index} of step ${step} in turn ${turn} (${open.tool}), whose outcome was not known: ${newsText(event)}`;
+    this.#entries.push({ seq: event.seq, item: { kind: 'note', text }, sources: [] });
+  }
+}
+
+const inputEntry = (seq: number, { input }: EventData['turn.accepted']): Entry => {
+  const sources = input.flatMap((part, i) =>
+    part.type === 'blob' ? [] : [{ seq, pointer: `/input/${i}/text`, text: part.text }],
+  );
+  return { seq, item: { kind: 'user', text: contentText(input) }, sources };
+};
+
+const newsText = (event: Extract<LogEvent, { type: 'call.late' | 'call.settled' }>): string => {
+  if (event.type === 'call.late') {
+    const { outcome } = event.data;
+    if (outcome.kind === 'ok') return `its result came late: ${contentText(outcome.content)}`;
+    return `it ended late (${outcome.code}): ${outcome.message}`;
+  }
+  const { settlement } = event.data;
+  switch (settlement.answer) {
+    case 'happened':
+      return `a person says that it happened: ${contentText(settlement.content)}`;
+    case 'not-happened':
+      return 'a person says that it did not happen. It is not run any more.';
+    case 'give-up':
+      return 'a person gave it up; it stays unknown.';
+    default:
+      return settlement satisfies never;
+  }
+};

@@ -1,0 +1,114 @@
+/**
+ * Builds requests step by step: only entries that are new since the last request are encoded and hashed.
+ * A cache like the conversation under it; made again from the log, it gives the same bytes.
+ */
+import { sha256, type Digest } from '../event/canonical.ts';
+import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
+import type { SessionState } from '../session/state.ts';
+import { Conversation, type Entry } from './conversation.ts';
+import type { Encoder, PromptItem } from './encoding.ts';
+import { CHAIN_START, chainNode } from './prefix-chain.ts';
+import { templateOf } from './template.ts';
+
+export type BuiltRequest = {
+  readonly data: EventData['request.built'];
+  readonly head: string;
+  readonly tail: string;
+  /** The elements of the conversation array, all of them. */
+  readonly parts: readonly string[];
+};
+
+export const bodyOf = ({ head, parts, tail }: Pick<BuiltRequest, 'head' | 'parts' | 'tail'>): string =>
+  head + parts.join(',') + tail;
+
+export class RequestBuilder {
+  readonly #encoder: Encoder;
+  readonly #conversation = new Conversation();
+  readonly #parts: string[] = [];
+  #partsBytes = 0;
+  #chain: Digest = CHAIN_START;
+  /** Entries encoded so far; parts and chain cover exactly these. */
+  #encoded = 0;
+  readonly #templates: PartTemplate[] = [];
+  /** The last request in the log that was built in this encoding, and its number of parts. */
+  #last: { readonly request: number; readonly parts: number } | undefined;
+  #frame: { readonly agent: SessionState['agent']; readonly head: Text; readonly tail: Text } | undefined;
+
+  constructor(encoder: Encoder) {
+    this.#encoder = encoder;
+  }
+
+  push(event: LogEvent, before: SessionState, after: SessionState): void {
+    this.#conversation.push(event, before, after);
+    if (event.type === 'request.built') this.#built(event.seq, event.data);
+  }
+
+  build(state: SessionState, turn: number, step: number): BuiltRequest {
+    this.#encode();
+    const { head, tail } = this.#framed(state);
+    const data: BuiltRequest['data'] = {
+      turn,
+      step,
+      ...(this.#last && { reuse: this.#last }),
+      parts: this.#templates.slice(this.#last?.parts ?? 0),
+      chain: this.#chain,
+      head: head.digest,
+      tail: tail.digest,
+      bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1),
+    };
+    return { data, head: head.text, tail: tail.text, parts: this.#parts };
+  }
+
+  /** A request in the log covers the parts that stood when it was built, unless another form made it. */
+  #built(seq: number, data: EventData['request.built']): void {
+    this.#encode();
+    this.#last = data.chain === this.#chain ? { request: seq, parts: this.#parts.length } : undefined;
+  }
+
+  #encode(): void {
+    const { entries } = this.#conversation;
+    while (this.#encoded < entries.length) {
+      const entry = entries[this.#encoded++] as Entry;
+      for (const part of this.#encoder.elements(sendable(entry.item))) {
+        this.#parts.push(part);
+        this.#partsBytes += Buffer.byteLength(part);
+        this.#chain = chainNode(this.#chain, part);
+        this.#templates.push({ seq: entry.seq, pieces: templateOf(part, entry.sources) });
+      }
+    }
+  }
+
+  #framed(state: SessionState): { readonly head: Text; readonly tail: Text } {
+    if (this.#frame?.agent !== state.agent) {
+      const { head, tail } = this.#encoder.frame(state.agent);
+      this.#frame = { agent: state.agent, head: textOf(head), tail: textOf(tail) };
+    }
+    return this.#frame;
+  }
+}
+
+type Text = { readonly text: string; readonly digest: Digest; readonly bytes: number };
+
+const textOf = (text: string): Text => ({ text, digest: sha256(text), bytes: Buffer.byteLength(text) });
+
+/** Providers refuse NUL and half surrogate pairs; towards them both become U+FFFD, the log keeps what came. */
+const clean = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+const sendable = (item: PromptItem): PromptItem => {
+  switch (item.kind) {
+    case 'user':
+    case 'note':
+      return { ...item, text: clean(item.text) };
+    case 'results':
+      return { ...item, results: item.results.map((result) => ({ ...result, text: clean(result.text) })) };
+    case 'assistant':
+      return {
+        ...item,
+        blocks: item.blocks.map((block) =>
+          block.type === 'text' ? { ...block, text: clean(block.text) } : block,
+        ),
+      };
+    default:
+      return item satisfies never;
+  }
+};

@@ -1,0 +1,84 @@
+/** What the model is told about how a call ended. One text per closing; the facts first, then what to make of it. */
+import type { Content } from '../event/content.ts';
+import type { CallState } from '../session/state.ts';
+
+export type ResultText = { readonly text: string; readonly isError: boolean };
+
+export const contentText = (content: readonly Content[]): string =>
+  content
+    .map((part) => {
+      switch (part.type) {
+        case 'text':
+        case 'json':
+          return part.text;
+        case 'blob': {
+          const name = part.blob.name === undefined ? '' : ` "${part.blob.name}"`;
+          return `[file${name}: ${part.blob.media}, ${part.blob.bytes} bytes, kept in the record]`;
+        }
+        default:
+          return part satisfies never;
+      }
+    })
+    .join('\n\n');
+
+export const resultText = (call: CallState): ResultText => {
+  const { text, isError } = closingText(call);
+  if (!call.edited || call.attempt === 0) return { text, isError };
+  return { text: `[A person changed the arguments of this call to ${call.args}]\n${text}`, isError };
+};
+
+const error = (text: string): ResultText => ({ text, isError: true });
+
+const closingText = (call: CallState): ResultText => {
+  const { closing } = call;
+  switch (closing?.kind) {
+    case undefined:
+      return error(
+        'This call was started and has no result. Whether it happened is not known. Do not repeat it before that is clear.',
+      );
+    case 'ok':
+      return { text: okPrefix(closing.by) + okText(closing), isError: false };
+    case 'failed':
+      return error(`The call failed (${closing.code}): ${closing.message}`);
+    case 'rejected':
+      return error(closing.message);
+    case 'denied':
+      return error(
+        `A person rejected this call; it was not run.${closing.reason === undefined ? '' : ` Reason: ${closing.reason}`}`,
+      );
+    case 'responded':
+      return { text: contentText(closing.content), isError: false };
+    case 'cancelled':
+      return error(
+        closing.started
+          ? 'The turn was cancelled while this call ran; it was stopped without an effect.'
+          : 'The turn was cancelled before this call was started. It was not run.',
+      );
+    case 'given-up':
+      return error(
+        `This call was started and whether it happened is not known; a person gave it up.${
+          closing.note === undefined ? '' : ` Note: ${closing.note}`
+        }`,
+      );
+    default:
+      return closing satisfies never;
+  }
+};
+
+const okText = ({ content, nothing }: { content: readonly Content[]; nothing?: true }): string =>
+  nothing ? '(The tool ran and returned nothing.)' : contentText(content);
+
+const okPrefix = (by: 'late-result' | 'reconcile' | 'person' | undefined): string => {
+  switch (by) {
+    case undefined:
+      return '';
+    case 'late-result':
+      return '[This result came late, after its time had run out.]\n';
+    case 'reconcile':
+      return '[The run was interrupted; the tool has checked that this happened.]\n';
+    case 'person':
+      return '[The run was interrupted; a person says that this happened.]\n';
+    default:
+      return by satisfies never;
+  }
+};

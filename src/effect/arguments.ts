@@ -1,0 +1,110 @@
+/** From the raw text that a model sent to arguments that may lead to an effect, or the reason why not. */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ToolDefinition } from '../event/definition.ts';
+import { parseStrict, type StrictValue } from '../event/strict.ts';
+
+export type Decoded =
+  | { readonly ok: true; readonly value: StrictValue; readonly canonical: string }
+  | { readonly ok: false; readonly reason: ArgumentReason; readonly message: string };
+
+export type ArgumentReason =
+  | 'arguments-invalid-json'
+  | 'arguments-not-object'
+  | 'arguments-truncated'
+  | 'arguments-too-deep'
+  | 'arguments-too-large'
+  | 'arguments-duplicate-key'
+  | 'arguments-number-not-exact'
+  | 'arguments-not-well-formed'
+  | 'arguments-schema';
+
+/** How many schema errors are named in one message. */
+const ERRORS_SHOWN = 5;
+
+const REASONS = {
+  'invalid-json': 'arguments-invalid-json',
+  'duplicate-key': 'arguments-duplicate-key',
+  'too-deep': 'arguments-too-deep',
+  'too-large': 'arguments-too-large',
+  'number-not-exact': 'arguments-number-not-exact',
+  'not-well-formed': 'arguments-not-well-formed',
+} as const satisfies Record<string, ArgumentReason>;
+
+/** The last few texts and what they mean: one text is looked at by evolve, the decider and the driver in turn. */
+const recent = new Map<string, Decoded>();
+const RECENT_MAX = 64;
+
+/** Text without any argument means an empty object: providers send "" for tools without parameters. */
+export const decodeArguments = (raw: string): Decoded => {
+  const known = recent.get(raw);
+  if (known) return known;
+  const decoded = decode(raw);
+  if (recent.size >= RECENT_MAX) recent.clear();
+  recent.set(raw, decoded);
+  return decoded;
+};
+
+const decode = (raw: string): Decoded => {
+  const parsed = parseStrict(/^[ \t\n\r]*$/.test(raw) ? '{}' : raw);
+  if (!parsed.ok)
+    return {
+      ok: false,
+      reason: REASONS[parsed.reason],
+      message: `The arguments were not used: ${parsed.message}. Nothing was run.`,
+    };
+  const { value } = parsed;
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    return {
+      ok: false,
+      reason: 'arguments-not-object',
+      message: `The arguments must be one JSON object, not ${kindOf(value)}. Nothing was run.`,
+    };
+  return parsed;
+};
+
+const kindOf = (value: StrictValue): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+
+/** Holds decoded arguments against the tool's recorded JSON Schema. The message is for the model. */
+export const checkSchema = (tool: ToolDefinition, value: StrictValue): string | undefined => {
+  const validate = validatorOf(tool);
+  if (typeof validate === 'string') return validate;
+  if (validate(forAjv(value))) return undefined;
+  const errors = validate.errors ?? [];
+  const named = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ');
+  const more = errors.length > ERRORS_SHOWN ? `; and ${errors.length - ERRORS_SHOWN} more` : '';
+  return `The arguments do not fit the schema of ${tool.name}: ${named}${more}. Nothing was run.`;
+};
+
+const sentence = ({ instancePath, message, keyword, params }: ErrorObject): string => {
+  const where = instancePath === '' ? 'the object' : instancePath;
+  const extra =
+    keyword === 'additionalProperties' ? ` (${JSON.stringify(params['additionalProperty'])})` : '';
+  return `${where} ${message ?? 'is not valid'}${extra}`;
+};
+
+/** Ajv knows no BigInt; a whole number stands in for it, which is all that a schema can ask about. */
+const forAjv = (value: StrictValue): unknown => {
+  if (typeof value === 'bigint') return Number(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(forAjv);
+  const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(value)) copy[key] = forAjv(value[key] as StrictValue);
+  return copy;
+};
+
+/** Compiled once per definition object; sessions of one agent share the definition. */
+const compiled = new WeakMap<ToolDefinition, ValidateFunction | string>();
+
+const validatorOf = (tool: ToolDefinition): ValidateFunction | string => {
+  const known = compiled.get(tool);
+  if (known) return known;
+  let made: ValidateFunction | string;
+  try {
+    made = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(tool.inputSchema);
+  } catch (error) {
+    made = `The schema of ${tool.name} cannot be used: ${String(error)}. Nothing was run.`;
+  }
+  compiled.set(tool, made);
+  return made;
+};

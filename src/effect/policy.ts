@@ -1,0 +1,106 @@
+/**
+ * Policy: data that says of a proposed call whether it may run, is asked about, or is denied. Rules look at
+ * parsed arguments, never at text prefixes. A condition that cannot be judged does not hold for `allow` and
+ * holds for nothing else either: the next rule, and in the end the default, decides.
+ */
+import type { Condition, Policy, PolicyRule, ToolDefinition } from '../event/definition.ts';
+import type { StrictValue } from '../event/strict.ts';
+
+export type Verdict = {
+  readonly do: 'run' | 'ask' | 'deny';
+  /** The rule that decided; the built-in ones have names with a colon. */
+  readonly rule: string;
+  readonly reason?: string;
+};
+
+export const RULE_ALWAYS = 'tool:always-asks';
+export const RULE_NEVER = 'tool:never-asks';
+export const RULE_READS = 'default:no-effect';
+export const RULE_EFFECTS = 'default:effect-asks';
+/** The same call was in doubt before in this session: a second one is never made without a person. */
+export const RULE_TWIN = 'runtime:same-call-was-in-doubt';
+
+export const judge = (policy: Policy, tool: ToolDefinition, args: StrictValue): Verdict => {
+  const rule = policy.rules.find((candidate) => matches(candidate, tool, args));
+  if (rule?.do === 'deny') return verdict('deny', rule);
+  if (tool.approval === 'always') return { do: 'ask', rule: RULE_ALWAYS };
+  if (rule) return verdict(rule.do === 'allow' ? 'run' : 'ask', rule);
+  if (tool.approval === 'never') return { do: 'run', rule: RULE_NEVER };
+  return tool.effect === 'none' ? { do: 'run', rule: RULE_READS } : { do: 'ask', rule: RULE_EFFECTS };
+};
+
+const verdict = (doing: Verdict['do'], rule: PolicyRule): Verdict => ({
+  do: doing,
+  rule: rule.id,
+  ...(rule.reason !== undefined && { reason: rule.reason }),
+});
+
+const matches = (rule: PolicyRule, tool: ToolDefinition, args: StrictValue): boolean =>
+  (rule.tools?.some((pattern) => names(pattern, tool.name)) ?? true) &&
+  (rule.effects?.includes(tool.effect) ?? true) &&
+  (rule.when?.every((condition) => holds(condition, args, rule.do)) ?? true);
+
+const names = (pattern: string, name: string): boolean =>
+  pattern.endsWith('.*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+
+/** Of several values every one must fit before something is allowed; a single one is enough to ask or deny. */
+const holds = (condition: Condition, args: StrictValue, doing: PolicyRule['do']): boolean => {
+  const values = resolve(args, condition.at);
+  if (doing !== 'allow') return values.some((value) => fits(condition, value));
+  return values.length > 0 && values.every((value) => fits(condition, value));
+};
+
+const fits = (condition: Condition, value: StrictValue): boolean => {
+  if ('equals' in condition) return value === condition.equals;
+  if ('oneOf' in condition) return (condition.oneOf as readonly StrictValue[]).includes(value);
+  if ('atMost' in condition) return isNumber(value) && value <= condition.atMost;
+  if ('atLeast' in condition) return isNumber(value) && value >= condition.atLeast;
+  if (typeof value !== 'string') return false;
+  if ('domainIn' in condition) return condition.domainIn.some((domain) => inDomain(value, domain));
+  if ('hostIn' in condition) return condition.hostIn.includes(hostOf(value) ?? '');
+  return condition.below.some((folder) => isBelow(value, folder));
+};
+
+const isNumber = (value: StrictValue): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** One plain address only: a display name or a list could hide a second recipient from the rule. */
+const inDomain = (address: string, domain: string): boolean => {
+  const found = /^[^\s@<>,;"]+@([A-Za-z0-9.-]+)$/.exec(address)?.[1]?.toLowerCase();
+  return (
+    found !== undefined && (found === domain.toLowerCase() || found.endsWith(`.${domain.toLowerCase()}`))
+  );
+};
+
+const hostOf = (text: string): string | undefined =>
+  URL.canParse(text) ? new URL(text).hostname.replace(/\.$/, '') : undefined;
+
+const isBelow = (path: string, folder: string): boolean => {
+  const steps = path.split('/');
+  if (path.startsWith('/') || path.includes('\\') || path.includes('\0')) return false;
+  if (steps.includes('..') || steps.includes('.')) return false;
+  const base = folder.replace(/\/$/, '');
+  return path === base || path.startsWith(`${base}/`);
+};
+
+/** The values at a JSON Pointer; "*" stands for every item of an array. None where the path is not there. */
+const resolve = (value: StrictValue, pointer: string): readonly StrictValue[] => {
+  let found: StrictValue[] = [value];
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    const next: StrictValue[] = [];
+    for (const item of found) {
+      if (Array.isArray(item)) {
+        // An empty list satisfies no condition: nothing in it could be judged.
+        if (key === '*') next.push(...item);
+        else if (/^(0|[1-9]\d*)$/.test(key) && Number(key) < item.length)
+          next.push(item[Number(key)] as StrictValue);
+        else return [];
+      } else if (item !== null && typeof item === 'object' && Object.hasOwn(item, key)) {
+        next.push(item[key] as StrictValue);
+      } else return [];
+    }
+    found = next;
+  }
+  return found;
+};

@@ -1,0 +1,65 @@
+/** What a person, a model or a tool said, as the record keeps it. */
+import type { Digest } from './canonical.ts';
+
+/** Bytes that live in the content-addressed store beside the log. */
+export type BlobRef = {
+  readonly digest: Digest;
+  readonly bytes: number;
+  /** Media type, as found or declared. */
+  readonly media: string;
+  readonly name?: string;
+};
+
+export type Content =
+  | { readonly type: 'text'; readonly text: string }
+  /** JSON text, digits and key order as they came. */
+  | { readonly type: 'json'; readonly text: string }
+  | { readonly type: 'blob'; readonly blob: BlobRef };
+
+/** What was shortened before the model saw it; the whole is in the store unless it was over the blob limit. */
+export type Cut = { readonly bytes: number; readonly kept: number; readonly whole?: BlobRef };
+
+/** One block of a model's response, in the provider's order. */
+export type ResponseBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string; readonly opaque?: string }
+  /** A tool call: the provider's id as a label, the raw argument text as it was sent. */
+  | { readonly type: 'call'; readonly label: string; readonly name: string; readonly args: string }
+  /** Anything only the provider understands, as raw JSON text; goes back byte for byte. */
+  | { readonly type: 'opaque'; readonly json: string };
+
+/** Why a model stopped. The first five are answers; the others are failures of the turn. */
+export type StopReason =
+  | 'end'
+  | 'calls'
+  | 'length'
+  | 'stop-sequence'
+  | 'paused'
+  | 'refusal'
+  | 'context-overflow'
+  | 'unknown';
+
+/** Four disjoint classes of tokens; their sum is the total. */
+export type Usage = {
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly input: number;
+  readonly output: number;
+};
+
+/** Who did something: taken from the credential, never from the body of a request. */
+export type Actor = { readonly kind: 'person' | 'program' | 'runtime'; readonly name: string };
+
+/** How one attempt of a call ended. A closed set: whatever a tool does becomes one of these. */
+export type Outcome =
+  | { readonly kind: 'ok'; readonly content: readonly Content[]; readonly cut?: Cut; readonly nothing?: true }
+  /** Known to have had no effect. */
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly retryable?: true;
+      readonly detail?: string;
+    }
+  /** Started, and no proof of either end. */
+  | { readonly kind: 'unknown'; readonly code: string; readonly message: string; readonly detail?: string };

@@ -1,0 +1,102 @@
+/**
+ * What an agent was when a session ran: plain data, recorded in the session's first event, so that the
+ * session can be read, replayed and explained by another build on another machine.
+ */
+import type { EffectKind } from './effect-kind.ts';
+import type { Digest } from './canonical.ts';
+import type { JsonObject } from './json.ts';
+
+export type ToolDefinition = {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema, draft 2020-12. */
+  readonly inputSchema: JsonObject;
+  readonly effect: EffectKind;
+  readonly approval: 'policy' | 'always' | 'never';
+  readonly timeoutMs: number;
+  readonly retry: { readonly attempts: number; readonly baseMs: number; readonly maxMs: number };
+  readonly labels: { readonly untrusted: boolean; readonly private: boolean };
+  /** Whether the tool has a preview, and so is asked for one before it starts. */
+  readonly previews: boolean;
+  /** Digest over everything above, in canonical form. */
+  readonly digest: Digest;
+};
+
+export type ModelDefinition = {
+  /** "scripted", "anthropic", "openai", ... */
+  readonly provider: string;
+  readonly name: string;
+  /** Passed on to the provider as they are. */
+  readonly params: JsonObject;
+};
+
+/** One condition on the parsed arguments of a call; `at` is a JSON Pointer (RFC 6901), `*` stands for each item. */
+export type Condition = { readonly at: string } & (
+  | { readonly equals: string | number | boolean | null }
+  | { readonly oneOf: readonly (string | number)[] }
+  | { readonly atMost: number }
+  | { readonly atLeast: number }
+  /** The domain of a mail address, or one of its parents. */
+  | { readonly domainIn: readonly string[] }
+  /** The host of a URL. */
+  | { readonly hostIn: readonly string[] }
+  /** A relative path below one of these folders; never with ".." or a leading "/". */
+  | { readonly below: readonly string[] }
+);
+
+export type PolicyRule = {
+  /** Names the rule in every decision that it led to. */
+  readonly id: string;
+  /** Tool names; a trailing ".*" stands for all with that prefix. Absent: every tool. */
+  readonly tools?: readonly string[];
+  readonly effects?: readonly EffectKind[];
+  /** All must hold. A condition whose value is missing does not hold. */
+  readonly when?: readonly Condition[];
+  readonly do: 'allow' | 'ask' | 'deny';
+  /** Shown to the person who is asked, or told to the model where it is denied. */
+  readonly reason?: string;
+};
+
+/** Rules in order, the first that matches decides; without a match reads are allowed and the rest is asked. */
+export type Policy = { readonly rules: readonly PolicyRule[] };
+
+export type Limits = {
+  readonly stepsPerTurn: number;
+  readonly callsPerStep: number;
+  readonly invalidCallsInARow: number;
+  /** The same calls with the same arguments, step after step. */
+  readonly repeatedCalls: number;
+  readonly requestAttempts: number;
+  /** UTF-8 bytes of one tool result as the model sees it. */
+  readonly resultBytes: number;
+  /** Bytes of one stored result, whole. */
+  readonly blobBytes: number;
+  /** Milliseconds a turn may work; waiting for people is not counted. */
+  readonly turnMs: number;
+  /** Milliseconds one model request may take. */
+  readonly requestMs: number;
+  /** US dollars a turn may cost, where the cost is known. */
+  readonly turnCostUsd: number;
+};
+
+export const LIMITS_DEFAULT: Limits = {
+  stepsPerTurn: 50,
+  callsPerStep: 32,
+  invalidCallsInARow: 3,
+  repeatedCalls: 3,
+  requestAttempts: 4,
+  resultBytes: 128 * 1024,
+  blobBytes: 8 * 1024 * 1024,
+  turnMs: 30 * 60 * 1000,
+  requestMs: 10 * 60 * 1000,
+  turnCostUsd: 10,
+};
+
+export type AgentDefinition = {
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: ModelDefinition;
+  readonly tools: readonly ToolDefinition[];
+  readonly policy: Policy;
+  readonly limits: Limits;
+};

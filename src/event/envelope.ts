@@ -1,0 +1,69 @@
+/**
+ * The stored form of an event and the chain over a session.
+ *
+ * body = canonical({at, data, seq, type, v}); hash = SHA-256(previous hash || body). The first event's previous
+ * hash is made from the session's id, so that a log cannot be passed off as another session's.
+ */
+import { OnrecordError } from '../errors.ts';
+import { canonical, sha256, type Digest } from './canonical.ts';
+import { EVENT_VERSION, isEventType, type LogEvent, type NewEvent } from './events.ts';
+import type { Json } from './json.ts';
+import { upcast } from './upcasts.ts';
+
+/** An event as a store keeps it. */
+export type StoredEvent = {
+  readonly seq: number;
+  readonly hash: Digest;
+  /** Canonical JSON, UTF-8. */
+  readonly body: string;
+};
+
+export const genesis = (session: string): Digest => sha256(`onrecord/1 ${session}`);
+
+export const chainHash = (prev: Digest, body: string): Digest => sha256(prev + body);
+
+/** Gives an event its place: returns it with its stored form. */
+export const seal = (
+  event: NewEvent,
+  place: { readonly seq: number; readonly at: number; readonly prev: Digest },
+): { readonly event: LogEvent; readonly stored: StoredEvent } => {
+  const { seq, at } = place;
+  // Keys stand in canonical order here, so only `data` has to be sorted.
+  const data = canonical(event.data);
+  const body = `{"at":${at},"data":${data},"seq":${seq},"type":${JSON.stringify(event.type)},"v":${EVENT_VERSION}}`;
+  return {
+    event: { ...event, seq, at },
+    stored: { seq, hash: chainHash(place.prev, body), body },
+  };
+};
+
+type Envelope = { at: number; data: Json; seq: number; type: string; v: number };
+
+/** Reads a stored event. Throws `event-too-new` or `event-unreadable`. */
+export const open = (stored: StoredEvent): LogEvent => {
+  let envelope: Envelope;
+  try {
+    envelope = JSON.parse(stored.body) as Envelope;
+  } catch (cause) {
+    throw unreadable(stored, 'is not JSON', cause);
+  }
+  const { at, seq, type, v } = envelope;
+  if (seq !== stored.seq) throw unreadable(stored, `says seq ${seq}`);
+  if (typeof at !== 'number' || typeof type !== 'string' || typeof v !== 'number')
+    throw unreadable(stored, 'lacks its envelope');
+  if (v > EVENT_VERSION || !isEventType(type))
+    throw new OnrecordError(
+      `Event ${seq} is "${type}" version ${v}; this program knows versions up to ${EVENT_VERSION} of its own events. ` +
+        'Open this session with the newer program that wrote it.',
+      { code: 'event-too-new', next: 'ask-a-person', details: { seq, type, v } },
+    );
+  return { type, data: upcast(type, v, envelope.data), seq, at } as LogEvent;
+};
+
+const unreadable = (stored: StoredEvent, what: string, cause?: unknown): OnrecordError =>
+  new OnrecordError(`Event ${stored.seq} of the log ${what}. The store is damaged: run onrecord verify.`, {
+    code: 'event-unreadable',
+    next: 'corrupt',
+    details: { seq: stored.seq },
+    cause,
+  });

@@ -1,0 +1,19 @@
+/** A cached projection of a session for lists, kept beside the log and rebuilt from it at will. */
+
+/** In the order of urgency: what a person can act on, what went wrong, the rest. */
+export type SessionStatus = 'in-doubt' | 'waiting' | 'failed' | 'running' | 'idle' | 'cancelled' | 'done';
+
+export type SessionSummary = {
+  readonly agent: string;
+  readonly title: string;
+  readonly status: SessionStatus;
+  readonly turns: number;
+  /** Calls that wait for a decision, and calls in doubt. */
+  readonly waiting: number;
+  readonly inDoubt: number;
+  /** US dollars; null while a part of it is unknown. */
+  readonly cost: number | null;
+  /** Milliseconds since 1970 UTC. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};

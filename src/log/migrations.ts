@@ -1,0 +1,41 @@
+/** The SQLite schema, one numbered step after the other. A step that was released is never changed. */
+
+/** Written into the file's header: an Onrecord log, and not somebody's other database. */
+export const APPLICATION_ID = 0x4f4e5243; // "ONRC"
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE session (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL UNIQUE,
+    agent       TEXT,
+    status      TEXT,
+    updated_at  INTEGER,
+    summary     TEXT,
+    epoch       INTEGER NOT NULL DEFAULT 0,
+    owner       TEXT,
+    lease_until INTEGER
+  );
+  CREATE INDEX session_by_time ON session (updated_at DESC);
+  CREATE INDEX session_by_status ON session (status, updated_at DESC);
+
+  -- body: canonical JSON as text, or its zstd form as a blob. Rows over 1 KB would spill to overflow pages
+  -- in a WITHOUT ROWID table, so the rowid stays.
+  CREATE TABLE event (
+    session INTEGER NOT NULL REFERENCES session (id),
+    seq     INTEGER NOT NULL,
+    hash    BLOB NOT NULL,
+    body    BLOB NOT NULL,
+    UNIQUE (session, seq)
+  );
+
+  CREATE TABLE blob (
+    digest BLOB NOT NULL UNIQUE,
+    size   INTEGER NOT NULL,
+    body   BLOB NOT NULL
+  );
+  `,
+];
+
+/** The format this program writes and the newest it reads. */
+export const STORE_FORMAT: number = MIGRATIONS.length;

@@ -1,0 +1,29 @@
+/** Every statement of the SQLite store, once. */
+
+export const FIND_SESSION = 'SELECT id, epoch FROM session WHERE name = ?';
+export const INSERT_SESSION = 'INSERT INTO session (name) VALUES (?)';
+export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? ORDER BY seq DESC LIMIT 1';
+export const HASH_AT = 'SELECT hash FROM event WHERE session = ? AND seq = ?';
+export const INSERT_EVENT = 'INSERT INTO event (session, seq, hash, body) VALUES (?, ?, ?, ?)';
+export const READ_EVENTS =
+  'SELECT seq, hash, body FROM event WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq';
+export const INSERT_BLOB =
+  'INSERT INTO blob (digest, size, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING';
+export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
+export const SET_SUMMARY =
+  'UPDATE session SET agent = ?, status = ?, updated_at = ?, summary = ? WHERE id = ?';
+export const FIND_LEASE = 'SELECT id, epoch, owner, lease_until FROM session WHERE name = ?';
+export const SET_LEASE = 'UPDATE session SET epoch = ?, owner = ?, lease_until = ? WHERE id = ?';
+export const RENEW_LEASE =
+  'UPDATE session SET lease_until = ? WHERE name = ? AND epoch = ? AND owner IS NOT NULL';
+export const RELEASE_LEASE =
+  'UPDATE session SET owner = NULL, lease_until = NULL WHERE name = ? AND epoch = ?';
+export const LIST_SESSIONS = `
+  SELECT name, summary, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
+  FROM session
+  WHERE summary IS NOT NULL
+    AND (:agent IS NULL OR agent = :agent)
+    AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
+    AND (:before IS NULL OR updated_at < :before)
+  ORDER BY updated_at DESC, name
+  LIMIT :limit`;

@@ -1,0 +1,420 @@
+/**
+ * The log in one SQLite file. WAL, synchronous=FULL: what was acknowledged is on the disk. All appends of one
+ * turn of the event loop are committed together (group commit), so many sessions share one sync.
+ *
+ * Several processes may open one file. Each append is checked against the session's head and epoch inside
+ * its transaction, so no process can write past another.
+ */
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { systemClock, type Clock } from '../clock.ts';
+import { isOnrecordError, OnrecordError } from '../errors.ts';
+import type { Digest } from '../event/canonical.ts';
+import type { StoredEvent } from '../event/envelope.ts';
+import type { SessionSummary } from '../event/summary.ts';
+import { SESSIONS_LIMIT } from './memory.ts';
+import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from './migrations.ts';
+import { refuseRemote } from './placement.ts';
+import * as sql from './sqlite-sql.ts';
+import { storageFault } from './sqlite-fault.ts';
+import {
+  ConflictError,
+  FencedError,
+  sessionNotFound,
+  StorageError,
+  type Append,
+  type Blob,
+  type Claim,
+  type ClaimRequest,
+  type Head,
+  type LogStore,
+  type Owner,
+  type SessionQuery,
+  type SessionRow,
+} from './store.ts';
+
+/** How long an append waits in memory for a lock that another process holds. */
+export const STORE_BUSY_MS = 30_000;
+/** How often the wait is tried again. Short, because SQLite's own wait would stop the event loop. */
+const STORE_RETRY_MS = 20;
+/** How often commits of other processes are looked for while somebody listens. */
+export const STORE_POLL_MS = 50;
+/** Bodies and blobs from this size on are stored compressed. */
+const COMPRESS_BYTES_MIN = 4096;
+
+export type SqliteOptions = {
+  readonly clock?: Clock;
+  /** `full` survives power loss (default); `normal` may lose the last commits then, never the order. */
+  readonly durability?: 'full' | 'normal';
+  readonly busyMs?: number;
+  /** Answers the file system type of a folder; a seam for tests. */
+  readonly typeOf?: (path: string) => number;
+};
+
+type Pending = {
+  readonly append: Append;
+  readonly deadline: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export class SqliteLog implements LogStore {
+  readonly name: string;
+  readonly #path: string;
+  readonly #db: DatabaseSync;
+  readonly #clock: Clock;
+  readonly #busyMs: number;
+  readonly #place: { dev: number; ino: number };
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #ids = new Map<string, number>();
+  readonly #listeners = new Set<(session: string | undefined) => void>();
+  #queue: Pending[] = [];
+  #flushPlanned = false;
+  #poll: { cancel(): void } | undefined;
+  #dataVersion = 0;
+  #closed = false;
+
+  constructor(path: string, options: SqliteOptions = {}) {
+    this.#path = resolve(path);
+    this.name = `sqlite ${path}`;
+    this.#clock = options.clock ?? systemClock;
+    this.#busyMs = options.busyMs ?? STORE_BUSY_MS;
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    refuseRemote(dirname(this.#path), options.typeOf);
+    this.#db = openDatabase(this.#path, options.durability ?? 'full');
+    const { dev, ino } = statSync(this.#path);
+    this.#place = { dev, ino };
+  }
+
+  append(append: Append): Promise<void> {
+    return new Promise((resolvePromise, reject) => {
+      const deadline = this.#clock.monotonic() + this.#busyMs;
+      this.#queue.push({ append, deadline, resolve: resolvePromise, reject });
+      this.#planFlush();
+    });
+  }
+
+  async read(
+    session: string,
+    from = 1,
+    to: number = Number.MAX_SAFE_INTEGER,
+  ): Promise<readonly StoredEvent[]> {
+    const rows = this.#prepare(sql.READ_EVENTS).all(this.#id(session), from, to);
+    return (rows as EventRow[]).map(storedEvent);
+  }
+
+  async head(session: string): Promise<Head | undefined> {
+    const id = this.#findId(session);
+    return id === undefined ? undefined : this.#head(id);
+  }
+
+  async blob(digest: Digest): Promise<Uint8Array | undefined> {
+    const row = this.#prepare(sql.READ_BLOB).get(Buffer.from(digest, 'hex')) as BlobRow | undefined;
+    if (!row) return undefined;
+    return row.body.length === row.size ? row.body : zstdDecompressSync(row.body);
+  }
+
+  async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
+    const rows = this.#prepare(sql.LIST_SESSIONS).all({
+      agent: query.agent ?? null,
+      status: query.status ? JSON.stringify(query.status) : null,
+      before: query.before ?? null,
+      limit: query.limit ?? SESSIONS_LIMIT,
+    }) as { name: string; summary: string; head: number }[];
+    return rows.map((row) => ({
+      session: row.name,
+      head: row.head,
+      summary: JSON.parse(row.summary) as SessionSummary,
+    }));
+  }
+
+  async claim(request: ClaimRequest): Promise<Claim> {
+    return this.#write(() => {
+      const row = this.#prepare(sql.FIND_LEASE).get(request.session) as LeaseRow | undefined;
+      if (!row) throw sessionNotFound(request.session);
+      if (row.owner !== null && row.lease_until !== null) {
+        const owner = JSON.parse(row.owner) as Owner;
+        const held = owner.id !== request.owner.id && row.lease_until > request.now;
+        if (held && !request.isGone(owner)) return { won: false, owner, until: row.lease_until };
+      }
+      const epoch = row.epoch + 1;
+      const until = request.now + request.leaseMs;
+      this.#prepare(sql.SET_LEASE).run(epoch, JSON.stringify(request.owner), until, row.id);
+      return { won: true, epoch };
+    });
+  }
+
+  async renew(session: string, epoch: number, until: number): Promise<boolean> {
+    return this.#write(() => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1);
+  }
+
+  async release(session: string, epoch: number): Promise<void> {
+    await this.#write(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
+  }
+
+  changes(listener: (session: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#poll) {
+      this.#dataVersion = this.#readDataVersion();
+      this.#planPoll();
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) {
+        this.#poll?.cancel();
+        this.#poll = undefined;
+      }
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#poll?.cancel();
+    this.#listeners.clear();
+    const closed = new StorageError('unavailable', 'The store was closed before this append was written.');
+    for (const pending of this.#queue.splice(0)) pending.reject(closed);
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #planFlush(): void {
+    if (this.#flushPlanned) return;
+    this.#flushPlanned = true;
+    setImmediate(() => {
+      this.#flushPlanned = false;
+      this.#flush();
+    });
+  }
+
+  /** Commits all that is queued in one transaction. */
+  #flush(): void {
+    const batch = this.#queue;
+    if (batch.length === 0 || this.#closed) return;
+    this.#queue = [];
+    let outcomes: (OnrecordError | undefined)[];
+    try {
+      outcomes = this.#transaction(() => batch.map(({ append }) => this.#apply(append)));
+    } catch (error) {
+      this.#refuse(batch, error);
+      return;
+    }
+    for (const [i, pending] of batch.entries()) {
+      const refusal = outcomes[i];
+      if (refusal) pending.reject(refusal);
+      else pending.resolve();
+    }
+    for (const [i, { append }] of batch.entries()) if (!outcomes[i]) this.#tell(append.session);
+  }
+
+  /** A lock of another process is waited for without stopping the event loop; other faults are answers. */
+  #refuse(batch: readonly Pending[], error: unknown): void {
+    const fault = storageFault(error, this.#path);
+    const now = this.#clock.monotonic();
+    const waiting = fault instanceof StorageError && fault.fault === 'busy';
+    const again = batch.filter((pending) => waiting && pending.deadline > now);
+    for (const pending of batch) if (!again.includes(pending)) pending.reject(fault);
+    if (again.length === 0) return;
+    this.#queue.unshift(...again);
+    this.#flushPlanned = true;
+    this.#clock.after(STORE_RETRY_MS, () => {
+      this.#flushPlanned = false;
+      this.#flush();
+    });
+  }
+
+  /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
+  #apply(append: Append): OnrecordError | undefined {
+    const { session, expected, events, epoch } = append;
+    const row = this.#prepare(sql.FIND_SESSION).get(session) as { id: number; epoch: number } | undefined;
+    if (epoch !== undefined && epoch !== row?.epoch) return new FencedError(session, epoch, row?.epoch ?? 0);
+    const head = row ? (this.#head(row.id)?.seq ?? 0) : 0;
+    if (head !== expected) {
+      if (row && this.#alreadyThere(row.id, events)) return undefined;
+      return new ConflictError(session, expected, head);
+    }
+    const id = row?.id ?? Number(this.#prepare(sql.INSERT_SESSION).run(session).lastInsertRowid);
+    const insert = this.#prepare(sql.INSERT_EVENT);
+    for (const event of events)
+      insert.run(id, event.seq, Buffer.from(event.hash, 'hex'), storedBody(event.body));
+    for (const blob of append.blobs ?? []) this.#insertBlob(blob);
+    if (append.summary) this.#setSummary(id, append.summary);
+    return undefined;
+  }
+
+  #alreadyThere(id: number, events: readonly StoredEvent[]): boolean {
+    return events.every((event) => {
+      const row = this.#prepare(sql.HASH_AT).get(id, event.seq) as { hash: Uint8Array } | undefined;
+      return row !== undefined && hex(row.hash) === event.hash;
+    });
+  }
+
+  #insertBlob({ digest, bytes }: Blob): void {
+    const packed = bytes.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(bytes) : bytes;
+    // A body as long as its size is stored plain; a packed one is always shorter.
+    const body = packed.length < bytes.length ? packed : bytes;
+    this.#prepare(sql.INSERT_BLOB).run(Buffer.from(digest, 'hex'), bytes.length, body);
+  }
+
+  #setSummary(id: number, summary: SessionSummary): void {
+    const { agent, status, updatedAt } = summary;
+    this.#prepare(sql.SET_SUMMARY).run(agent, status, updatedAt, JSON.stringify(summary), id);
+  }
+
+  #head(id: number): Head | undefined {
+    const row = this.#prepare(sql.HEAD).get(id) as { seq: number; hash: Uint8Array } | undefined;
+    return row && { seq: row.seq, hash: hex(row.hash) };
+  }
+
+  #id(session: string): number {
+    const id = this.#findId(session);
+    if (id === undefined) throw sessionNotFound(session);
+    return id;
+  }
+
+  #findId(session: string): number | undefined {
+    const known = this.#ids.get(session);
+    if (known !== undefined) return known;
+    const row = this.#prepare(sql.FIND_SESSION).get(session) as { id: number } | undefined;
+    if (row) this.#ids.set(session, row.id);
+    return row?.id;
+  }
+
+  /** One short write outside the queue (leases), with the same patience for other processes' locks. */
+  async #write<T>(work: () => T): Promise<T> {
+    const deadline = this.#clock.monotonic() + this.#busyMs;
+    for (;;) {
+      try {
+        return this.#transaction(work);
+      } catch (error) {
+        const fault = isOnrecordError(error) ? error : storageFault(error, this.#path);
+        const busy = fault instanceof StorageError && fault.fault === 'busy';
+        if (!busy || this.#clock.monotonic() >= deadline) throw fault;
+        await new Promise<void>((tick) => this.#clock.after(STORE_RETRY_MS, tick));
+      }
+    }
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#checkPlace();
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // After some faults SQLite has rolled back by itself.
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Writing into a file that was moved away would acknowledge what nobody can read again. */
+  #checkPlace(): void {
+    const now = statSync(this.#path, { throwIfNoEntry: false });
+    if (now?.ino === this.#place.ino && now.dev === this.#place.dev) return;
+    throw new StorageError(
+      'replaced',
+      `The store ${this.#path} was moved, deleted or replaced while it was open. Put it back, or restart.`,
+    );
+  }
+
+  #planPoll(): void {
+    this.#poll = this.#clock.after(STORE_POLL_MS, () => this.#look(), true);
+  }
+
+  #look(): void {
+    const version = this.#readDataVersion();
+    if (version !== this.#dataVersion) {
+      this.#dataVersion = version;
+      this.#tell(undefined);
+    }
+    if (this.#listeners.size > 0 && !this.#closed) this.#planPoll();
+  }
+
+  /** Changes when another connection has committed; our own commits leave it alone (SQLite, pragma data_version). */
+  #readDataVersion(): number {
+    return (this.#prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+  }
+
+  #tell(session: string | undefined): void {
+    for (const listener of this.#listeners) listener(session);
+  }
+
+  #prepare(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#db.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+}
+
+type EventRow = { seq: number; hash: Uint8Array; body: string | Uint8Array };
+type BlobRow = { size: number; body: Uint8Array };
+type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
+
+const hex = (bytes: Uint8Array): Digest =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex') as Digest;
+
+/** Canonical JSON is well-formed text without NUL, so SQLite's text keeps it byte for byte. */
+const storedBody = (body: string): string | Uint8Array =>
+  body.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(body) : body;
+
+const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
+  seq,
+  hash: hex(hash),
+  body: typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8'),
+});
+
+const openDatabase = (path: string, durability: 'full' | 'normal'): DatabaseSync => {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path);
+    db.exec('PRAGMA busy_timeout = 5000');
+    refuseForeign(db, path);
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+    migrate(db);
+    db.exec('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON');
+    return db;
+  } catch (error) {
+    db?.close();
+    throw isOnrecordError(error) ? error : storageFault(error, path);
+  }
+};
+
+const pragma = (db: DatabaseSync, name: string): number =>
+  Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+
+const refuseForeign = (db: DatabaseSync, path: string): void => {
+  const application = pragma(db, 'application_id');
+  const format = pragma(db, 'user_version');
+  if (application === APPLICATION_ID && format <= STORE_FORMAT) return;
+  if (application === APPLICATION_ID)
+    throw new OnrecordError(
+      `This store was written by a newer Onrecord. ${path} has format ${format}; this program reads up to ${STORE_FORMAT}. ` +
+        'Nothing was changed. Update the program.',
+      { code: 'store-too-new', next: 'ask-a-person', details: { path, format, reads: STORE_FORMAT } },
+    );
+  const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
+  if (application !== 0 || tables.n > 0)
+    throw new OnrecordError(
+      `${path} is a database of another program. Nothing was changed. Name another file.`,
+      {
+        code: 'store-not-ours',
+        next: 'fix-input',
+        details: { path },
+      },
+    );
+};
+
+const migrate = (db: DatabaseSync): void => {
+  if (pragma(db, 'user_version') === STORE_FORMAT) return;
+  db.exec('BEGIN IMMEDIATE');
+  // Read again under the lock: a neighbour may have migrated in between.
+  for (const step of MIGRATIONS.slice(pragma(db, 'user_version'))) db.exec(step);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}; COMMIT`);
+};

@@ -1,0 +1,129 @@
+/**
+ * THE RECORD: the one boundary between the runtime and whatever keeps its logs.
+ *
+ * Promises of every implementation (test/contract/log.ts runs them all over each):
+ * 1. One append is all or nothing, and is durable when its promise resolves.
+ * 2. Of several appends at one head one succeeds; the others see a conflict and change nothing.
+ * 3. An append under an epoch that is no longer the session's is refused (fenced).
+ * 4. Bodies and blobs come back as the bytes that went in.
+ * 5. Sending an append again whose outcome was unclear adds nothing.
+ */
+import { OnrecordError } from '../errors.ts';
+import type { Digest } from '../event/canonical.ts';
+import type { StoredEvent } from '../event/envelope.ts';
+import type { SessionStatus, SessionSummary } from '../event/summary.ts';
+
+export type Blob = { readonly digest: Digest; readonly bytes: Uint8Array };
+
+export type Append = {
+  readonly session: string;
+  /** The seq that the log ends with now; 0 creates the session. */
+  readonly expected: number;
+  readonly events: readonly StoredEvent[];
+  readonly blobs?: readonly Blob[];
+  /** The fencing epoch of the driver; absent for what comes from outside (turns, decisions). */
+  readonly epoch?: number;
+  readonly summary?: SessionSummary;
+};
+
+export type SessionRow = {
+  readonly session: string;
+  readonly head: number;
+  readonly summary: SessionSummary;
+};
+
+export type SessionQuery = {
+  readonly status?: readonly SessionStatus[];
+  readonly agent?: string;
+  readonly limit?: number;
+  /** Sessions last changed before this moment, for the next page. */
+  readonly before?: number;
+};
+
+/** Who drives a session. `pid` and `boot` let a neighbour on the same machine see that it is gone. */
+export type Owner = {
+  readonly id: string;
+  readonly host: string;
+  readonly boot: string;
+  readonly pid: number;
+  /** When the process started, as the system counts it; guards against a reused pid. */
+  readonly started: string;
+};
+
+export type Claim =
+  | { readonly won: true; readonly epoch: number }
+  | { readonly won: false; readonly owner: Owner; readonly until: number };
+
+export type ClaimRequest = {
+  readonly session: string;
+  readonly owner: Owner;
+  /** Wall clock, milliseconds since 1970 UTC. */
+  readonly now: number;
+  readonly leaseMs: number;
+  /** Whether a lease that has not run out may be taken, because its owner is known to be gone. */
+  readonly isGone: (owner: Owner) => boolean;
+};
+
+export type Head = { readonly seq: number; readonly hash: Digest };
+
+export type LogStore = {
+  /** For people: "sqlite .onrecord/log.db". */
+  readonly name: string;
+  append(append: Append): Promise<void>;
+  /** Events from `from` (default 1) to `to` (default the head), both included, in order. */
+  read(session: string, from?: number, to?: number): Promise<readonly StoredEvent[]>;
+  head(session: string): Promise<Head | undefined>;
+  blob(digest: Digest): Promise<Uint8Array | undefined>;
+  sessions(query?: SessionQuery): Promise<readonly SessionRow[]>;
+  claim(request: ClaimRequest): Promise<Claim>;
+  /** False when the lease is no longer this epoch's. */
+  renew(session: string, epoch: number, until: number): Promise<boolean>;
+  release(session: string, epoch: number): Promise<void>;
+  /**
+   * Calls back after something was committed, here or by another process; `undefined` where the session is
+   * not known. A hint: it may come late or twice, and a reader reads on from its own position.
+   */
+  changes(listener: (session: string | undefined) => void): () => void;
+  close(): Promise<void>;
+};
+
+/** Somebody else appended first: read on, decide again. */
+export class ConflictError extends OnrecordError {
+  constructor(session: string, expected: number, head: number) {
+    super(`Session ${session} ends at event ${head}, not at ${expected}. Somebody else appended first.`, {
+      code: 'append-conflict',
+      next: 'retry',
+      details: { session, expected, head },
+    });
+  }
+}
+
+/** Another driver took the session over: stop, and start no effect. */
+export class FencedError extends OnrecordError {
+  constructor(session: string, epoch: number, current: number) {
+    super(`Session ${session} is driven under epoch ${current} now; epoch ${epoch} may not append.`, {
+      code: 'append-fenced',
+      next: 'look-again',
+      details: { session, epoch, current },
+    });
+  }
+}
+
+export type StorageFault = 'busy' | 'full' | 'read-only' | 'io' | 'replaced' | 'unavailable';
+
+/** The store cannot take the append now. Nothing is known to be lost; the same append may be sent again. */
+export class StorageError extends OnrecordError {
+  readonly fault: StorageFault;
+  constructor(fault: StorageFault, message: string, cause?: unknown) {
+    super(message, { code: `store-${fault}`, next: 'retry', details: { fault }, cause });
+    this.fault = fault;
+  }
+}
+
+export const sessionNotFound = (session: string): OnrecordError =>
+  new OnrecordError(`No session is called "${session}" in this store.`, {
+    code: 'session-not-found',
+    next: 'fix-input',
+    details: { session },
+    hint: 'onrecord sessions',
+  });

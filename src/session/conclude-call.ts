@@ -1,0 +1,135 @@
+/** What follows for one call: the question to a person, another attempt, doubt, or the end of it. */
+import { approvalDigest } from '../effect/approval.ts';
+import type { ToolDefinition } from '../event/definition.ts';
+import type { NewDecision } from '../event/events.ts';
+import type { Json } from '../event/json.ts';
+import { backoffMs } from './backoff.ts';
+import { concludeReopened } from './conclude-proposal.ts';
+import { needsPreparing } from './evolve.ts';
+import { toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
+
+/** Attempts of a call that the tool's own retry policy does not count: after a lost process, or when it is safe to repeat. */
+export const SAFE_ATTEMPTS_MAX = 5;
+
+export const concludeCall = (
+  state: SessionState,
+  turn: TurnState,
+  call: CallState,
+): NewDecision | undefined => {
+  if (call.phase === 'closed' || call.phase === 'in-doubt' || call.phase === 'started') return undefined;
+  const tool = toolOf(state.agent, call.tool);
+  if (call.phase === 'ended') return tool && afterAttempt(state, turn, call, tool);
+  if (turn.cancel) return { type: 'call.cancelled', data: { call: call.id } };
+  if (call.phase === 'reopened') return concludeReopened(state, call);
+  if (call.phase === 'to-ask' && tool && !needsPreparing(state, call)) return ask(state, call, tool);
+  return undefined;
+};
+
+/** The question stands in the log with the digest of all that decides what would happen. */
+const ask = (state: SessionState, call: CallState, tool: ToolDefinition): NewDecision => ({
+  type: 'approval.requested',
+  data: { call: call.id, digest: digestToApprove(state, call, tool), rule: call.rule },
+});
+
+export const digestToApprove = (
+  state: SessionState,
+  call: CallState,
+  tool: ToolDefinition,
+): ReturnType<typeof approvalDigest> =>
+  approvalDigest({
+    session: state.session,
+    call: call.id,
+    definition: tool.digest,
+    args: call.args,
+    preview: call.prepared?.preview ?? null,
+    base: (call.prepared?.base ?? null) as Json,
+    round: call.phase === 'to-ask' ? call.round + 1 : call.round,
+  });
+
+const afterAttempt = (
+  state: SessionState,
+  turn: TurnState,
+  call: CallState,
+  tool: ToolDefinition,
+): NewDecision | undefined => {
+  switch (call.outcome?.kind) {
+    case 'failed':
+      return afterFailure(state, turn, call, tool);
+    case 'unknown':
+    case 'lost':
+      return afterUnknown(state, turn, call, tool);
+    case 'absent':
+      if (turn.cancel) return stopped(call);
+      return again(state, call, 'reconciled-not-happened') ?? failed(call, 'gave-up', tooOften(call));
+    case 'unclear':
+      return doubt(call, 'reconcile-unknown');
+    default:
+      return undefined;
+  }
+};
+
+/** Started, and no result. What the tool does to the world says what may follow. */
+const afterUnknown = (
+  state: SessionState,
+  turn: TurnState,
+  call: CallState,
+  tool: ToolDefinition,
+): NewDecision | undefined => {
+  const unknown = call.outcome?.kind === 'unknown' ? call.outcome : undefined;
+  const reason = unknown?.code ?? 'process-lost';
+  switch (tool.effect) {
+    case 'none': {
+      if (turn.cancel) return stopped(call);
+      // A read that was lost with its process is made again; one that ran out of time is the model's to repeat.
+      const left = !unknown || call.attempt < tool.retry.attempts;
+      const repeated = left ? again(state, call, reason) : undefined;
+      return repeated ?? failed(call, reason, unknown?.message ?? tooOften(call));
+    }
+    case 'idempotent':
+      return (turn.cancel ? undefined : again(state, call, reason)) ?? doubt(call, reason);
+    case 'reconcilable':
+      // The tool is asked first: see next().
+      return undefined;
+    case 'once':
+      return doubt(call, reason);
+    default:
+      return tool.effect satisfies never;
+  }
+};
+
+const afterFailure = (
+  state: SessionState,
+  turn: TurnState,
+  call: CallState,
+  tool: ToolDefinition,
+): NewDecision | undefined => {
+  if (call.outcome?.kind !== 'failed') return undefined;
+  const { code, message, retryable } = call.outcome;
+  if (turn.cancel || retryable !== true || call.attempt >= tool.retry.attempts)
+    return failed(call, code, message);
+  const wait = backoffMs(`${state.session} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
+  return retry(call, state.lastAt + wait, code);
+};
+
+const tooOften = (call: CallState): string => `No result after ${call.attempt} attempts.`;
+
+/** Another attempt of a call that may safely be repeated; undefined where none is left. */
+const again = (state: SessionState, call: CallState, reason: string): NewDecision | undefined =>
+  call.attempt >= SAFE_ATTEMPTS_MAX ? undefined : retry(call, state.lastAt, reason);
+
+const retry = (call: CallState, notBefore: number, reason: string): NewDecision => ({
+  type: 'call.retry',
+  data: { call: call.id, attempt: call.attempt + 1, notBefore, reason },
+});
+
+const failed = (call: CallState, code: string, message: string): NewDecision => ({
+  type: 'call.failed',
+  data: { call: call.id, attempt: call.attempt, code, message },
+});
+
+const stopped = (call: CallState): NewDecision => ({ type: 'call.cancelled', data: { call: call.id } });
+
+const doubt = (call: CallState, reason: string): NewDecision => ({
+  type: 'call.doubted',
+  data: { call: call.id, attempt: call.attempt, reason },
+});

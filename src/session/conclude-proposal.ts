@@ -1,0 +1,122 @@
+/** What follows from a model's response: every call it asks for is proposed or rejected, in order. */
+import { checkSchema, decodeArguments } from '../effect/arguments.ts';
+import { judge, RULE_TWIN, type Verdict } from '../effect/policy.ts';
+import { callId } from '../event/call-id.ts';
+import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
+import type { NewDecision } from '../event/events.ts';
+import type { StrictValue } from '../event/strict.ts';
+import {
+  toolOf,
+  twin,
+  type CallState,
+  type ResponseState,
+  type SessionState,
+  type TurnState,
+} from './state.ts';
+
+type Call = ResponseState['calls'][number];
+
+export const concludeProposal = (state: SessionState, turn: TurnState): NewDecision | undefined => {
+  const { response } = turn;
+  const index = turn.calls.length;
+  const call = response?.calls[index];
+  if (!response || !call) return undefined;
+  const id = callId(turn.turn, turn.step, index + 1);
+  const head = { call: id, tool: call.name, label: call.label };
+  const reject = (reason: string, message: string): NewDecision => ({
+    type: 'call.rejected',
+    data: { ...head, reason, message },
+  });
+  if (turn.cancel) return reject('cancelled', 'The turn was cancelled. This call was not run.');
+  const { limits } = state.agent;
+  if (index >= limits.callsPerStep)
+    return reject(
+      'too-many-calls',
+      `Only the first ${limits.callsPerStep} calls of a step are run. This one was not.`,
+    );
+  if (turn.repeats > limits.repeatedCalls)
+    return reject(
+      'repeated-call',
+      `The same calls with the same arguments ran ${limits.repeatedCalls} times in a row; the result will not change. ` +
+        'This call was not run. Do something else, or answer with what you know.',
+    );
+  const tool = toolOf(state.agent, call.name);
+  if (!tool) return reject('unknown-tool', unknownTool(state.agent, call.name));
+  const usable = usableArguments(response, index, call, tool);
+  if (!usable.ok) return reject(usable.reason, usable.message);
+  const verdict = judgeCall(state, tool, usable.value, usable.canonical);
+  if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
+  const args = usable.canonical === call.args ? {} : { args: usable.canonical };
+  return { type: 'call.proposed', data: { ...head, ...args, do: verdict.do, rule: verdict.rule } };
+};
+
+const unknownTool = (agent: AgentDefinition, name: string): string => {
+  const known = agent.tools.map((tool) => tool.name).join(', ');
+  return `There is no tool called "${name}". Offered are: ${known === '' ? 'none' : known}. Nothing was run.`;
+};
+
+type Usable =
+  | { readonly ok: true; readonly value: StrictValue; readonly canonical: string }
+  | { readonly ok: false; readonly reason: string; readonly message: string };
+
+const usableArguments = (
+  response: ResponseState,
+  index: number,
+  call: Call,
+  tool: ToolDefinition,
+): Usable => {
+  const last = response.endsInCall && index === response.calls.length - 1;
+  const decoded = decodeArguments(call.args);
+  // The stop reason is read first: at the output limit, an empty or broken text is a cut one.
+  if (last && response.stop === 'length' && (!decoded.ok || call.args.trim() === ''))
+    return {
+      ok: false,
+      reason: 'arguments-truncated',
+      message:
+        'The output limit cut this call off before its arguments were complete. Nothing was run. ' +
+        'Send it again with a smaller payload, in several calls if need be.',
+    };
+  if (!decoded.ok) return decoded;
+  const problem = checkSchema(tool, decoded.value);
+  return problem === undefined ? decoded : { ok: false, reason: 'arguments-schema', message: problem };
+};
+
+/** Policy, and above it the rule that a twin of a call that was in doubt is never made without a person. */
+export const judgeCall = (
+  state: SessionState,
+  tool: ToolDefinition,
+  value: StrictValue,
+  args: string,
+): Verdict => {
+  const verdict = judge(state.agent.policy, tool, value);
+  if (verdict.do === 'run' && tool.effect !== 'none' && state.doubted.includes(twin(tool.name, args)))
+    return { do: 'ask', rule: RULE_TWIN };
+  return verdict;
+};
+
+const denial = ({ rule, reason }: Verdict): string =>
+  `Policy does not allow this call (rule ${rule}${reason === undefined ? '' : `: ${reason}`}). It was not run.`;
+
+/** After an edit or a settlement "it did not happen": schema and policy are asked again about what would run now. */
+export const concludeReopened = (state: SessionState, call: CallState): NewDecision => {
+  const head = { call: call.id, tool: call.tool, label: call.label };
+  const reject = (reason: string, message: string): NewDecision => ({
+    type: 'call.rejected',
+    data: { ...head, reason, message },
+  });
+  const tool = toolOf(state.agent, call.tool);
+  if (!tool) return reject('unknown-tool', unknownTool(state.agent, call.tool));
+  const decoded = decodeArguments(call.args);
+  if (!decoded.ok) return reject(decoded.reason, decoded.message);
+  const problem = checkSchema(tool, decoded.value);
+  if (problem !== undefined) return reject('arguments-schema', problem);
+  const verdict = judgeCall(state, tool, decoded.value, call.args);
+  if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
+  // Whoever edited has seen these arguments; the rule that asked is answered, any other asks anew.
+  const answered = call.doubt === undefined && call.edited && verdict.rule === call.rule;
+  const run = verdict.do === 'run' || answered || (call.doubt !== undefined && verdict.rule === RULE_TWIN);
+  return {
+    type: 'call.proposed',
+    data: { ...head, args: call.args, do: run ? 'run' : 'ask', rule: verdict.rule },
+  };
+};

@@ -1,0 +1,133 @@
+/**
+ * conclude(state) -> the next decision that follows from the log alone, or undefined.
+ *
+ * Whoever appends a fact appends with it every decision that conclude then yields, one after the other, so a
+ * committed log always stands at a point where nothing more follows, and replay can compare each decision
+ * byte for byte. Pure and total; the order of the cases is part of the log's meaning.
+ */
+import type { NewDecision, Receipt, RequestProblemKind, TurnOutcome } from '../event/events.ts';
+import { backoffMs, REQUEST_BACKOFF_MS, REQUEST_BACKOFF_MS_MAX, RETRY_AFTER_MS_MAX } from './backoff.ts';
+import { concludeCall } from './conclude-call.ts';
+import { concludeProposal } from './conclude-proposal.ts';
+import type { CallState, RequestState, SessionState, TurnState } from './state.ts';
+
+export const conclude = (state: SessionState): NewDecision | undefined => {
+  const turn = state.active;
+  if (!turn) return undefined;
+  if (turn.request?.phase === 'failed') return afterFailure(state, turn, turn.request);
+  const proposal = turn.request?.phase === 'answered' ? concludeProposal(state, turn) : undefined;
+  if (proposal) return proposal;
+  for (const call of turn.calls) {
+    const decision = concludeCall(state, turn, call);
+    if (decision) return decision;
+  }
+  return turn.cancel ? afterCancel(turn) : afterStep(state, turn);
+};
+
+const RETRIED: ReadonlySet<RequestProblemKind> = new Set([
+  'rate-limited',
+  'overloaded',
+  'unavailable',
+  'interrupted',
+  'timeout',
+  'bad-response',
+]);
+
+/** A request that brought no response: again, or the end of the turn. */
+const afterFailure = (
+  state: SessionState,
+  turn: TurnState,
+  { step, attempt, problem }: RequestState,
+): NewDecision | undefined => {
+  if (turn.cancel) return afterCancel(turn);
+  const next = attempt + 1;
+  if (!problem)
+    return {
+      type: 'request.retry',
+      data: {
+        turn: turn.turn,
+        step,
+        attempt: next,
+        notBefore: state.lastAt,
+        reason: 'process-lost',
+        maybeBilled: true,
+      },
+    };
+  const name = `${state.session} ${turn.turn}.${step} ${next}`;
+  const planned = backoffMs(name, next, { baseMs: REQUEST_BACKOFF_MS, maxMs: REQUEST_BACKOFF_MS_MAX });
+  const wait = problem.retryAfterMs ?? planned;
+  const again =
+    RETRIED.has(problem.kind) && attempt < state.agent.limits.requestAttempts && wait <= RETRY_AFTER_MS_MAX;
+  if (!again) return end(turn, 'failed', problem.kind, problem.message);
+  return {
+    type: 'request.retry',
+    data: {
+      turn: turn.turn,
+      step,
+      attempt: next,
+      notBefore: state.lastAt + wait,
+      reason: problem.kind,
+      maybeBilled: false,
+    },
+  };
+};
+
+const landed = (call: CallState): boolean => call.closing?.kind === 'ok';
+
+/** A cancelled turn ends when nothing of it is in flight any more; the receipt says what was left. */
+const afterCancel = (turn: TurnState): NewDecision | undefined => {
+  if (turn.request?.phase === 'open') return undefined;
+  if (turn.calls.some((call) => call.phase !== 'closed' && call.phase !== 'in-doubt')) return undefined;
+  const ids = (keep: (call: CallState) => boolean): CallState['id'][] =>
+    turn.calls.filter(keep).map((call) => call.id);
+  const receipt: Receipt = {
+    landed: ids(landed),
+    stopped: ids((call) => call.phase === 'closed' && !landed(call)),
+    inDoubt: ids((call) => call.phase === 'in-doubt'),
+  };
+  return { type: 'turn.ended', data: { turn: turn.turn, outcome: 'cancelled', receipt } };
+};
+
+/** All calls have their result: the turn ends here or another request follows. */
+const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefined => {
+  const { response } = turn;
+  if (!response || turn.request?.phase !== 'answered') return undefined;
+  if (turn.calls.some((call) => call.phase !== 'closed')) return undefined;
+  const { limits } = state.agent;
+  if (response.stop === 'refusal')
+    return end(turn, 'refused', 'refusal', response.stopDetail ?? 'The model declined to answer.');
+  if (response.stop === 'context-overflow')
+    return end(turn, 'failed', 'context-overflow', 'The model says that its context window is full.');
+  if (response.stop === 'unknown')
+    return end(
+      turn,
+      'failed',
+      'unknown-stop',
+      `The model stopped for an unknown reason: ${response.stopDetail ?? ''}.`,
+    );
+  if (turn.calls.length === 0 && response.stop !== 'paused') return answered(turn, response);
+  if (turn.invalidInARow >= limits.invalidCallsInARow)
+    return limit(turn, 'invalidCallsInARow', `${turn.invalidInARow} calls in a row could not be used`);
+  if (turn.repeats > limits.repeatedCalls + 1)
+    return limit(turn, 'repeatedCalls', `the same calls were asked for ${turn.repeats} times in a row`);
+  if (turn.step >= limits.stepsPerTurn)
+    return limit(turn, 'stepsPerTurn', `the turn took ${turn.step} steps`);
+  if (turn.activeMs >= limits.turnMs) return limit(turn, 'turnMs', `the turn worked for ${turn.activeMs} ms`);
+  if (turn.cost >= limits.turnCostUsd) return limit(turn, 'turnCostUsd', `the turn cost $${turn.cost}`);
+  return undefined;
+};
+
+const answered = (turn: TurnState, response: NonNullable<TurnState['response']>): NewDecision => {
+  if (response.stop === 'length')
+    return end(turn, 'stopped', 'output-limit', 'The answer was cut at the output limit of the model.');
+  const data = { turn: turn.turn, outcome: 'done' } as const;
+  return { type: 'turn.ended', data: response.hasText ? data : { ...data, empty: true } };
+};
+
+const end = (turn: TurnState, outcome: TurnOutcome, reason: string, message: string): NewDecision => ({
+  type: 'turn.ended',
+  data: { turn: turn.turn, outcome, reason, message },
+});
+
+const limit = (turn: TurnState, name: string, what: string): NewDecision =>
+  end(turn, 'stopped', name, `Stopped by the limit ${name}: ${what}.`);

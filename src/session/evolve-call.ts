@@ -1,0 +1,136 @@
+/** What an event about one call means for that call. Total: a late or repeated event changes nothing. */
+import type { Settlement, LogEvent } from '../event/events.ts';
+import type { Outcome } from '../event/content.ts';
+import { digestOf } from '../event/canonical.ts';
+import type { CallState, Closing, Decided } from './state.ts';
+
+type CallEventType =
+  | 'call.refused'
+  | 'call.prepared'
+  | 'approval.requested'
+  | 'approval.decided'
+  | 'call.started'
+  | 'call.result'
+  | 'call.late'
+  | 'call.retry'
+  | 'call.reconciled'
+  | 'call.failed'
+  | 'call.doubted'
+  | 'call.settled'
+  | 'call.cancelled';
+
+export type CallEvent = Extract<LogEvent, { type: CallEventType }>;
+
+export const evolveCall = (call: CallState, event: CallEvent): CallState => {
+  if (call.phase === 'closed') return call;
+  switch (event.type) {
+    case 'call.refused':
+      return close(call, { kind: 'rejected', reason: event.data.code, message: event.data.message });
+    case 'call.prepared':
+      return {
+        ...call,
+        prepared: { preview: digestOf(event.data.preview), base: event.data.base },
+      };
+    case 'approval.requested':
+      return { ...call, phase: 'asking', digest: event.data.digest, round: call.round + 1 };
+    case 'approval.decided':
+      return decided(call, event);
+    case 'call.started':
+      return { ...call, phase: 'started', attempt: event.data.attempt, outcome: undefined };
+    case 'call.result':
+      return event.data.attempt === call.attempt && call.phase === 'started'
+        ? afterAttempt(call, event.data.outcome)
+        : call;
+    case 'call.late':
+      return afterLate(call, event.data.outcome);
+    case 'call.retry':
+      return { ...call, phase: 'retrying', notBefore: event.data.notBefore };
+    case 'call.reconciled':
+      return reconciled(call, event.data.answer);
+    case 'call.failed':
+      return close(call, { kind: 'failed', code: event.data.code, message: event.data.message });
+    case 'call.doubted':
+      return {
+        ...call,
+        phase: 'in-doubt',
+        doubt: {
+          reason: event.data.reason,
+          since: event.at,
+          reconcileNote: call.doubt?.reconcileNote,
+        },
+      };
+    case 'call.settled':
+      return settled(call, event.data.settlement, event.data.by.name, event.data.note);
+    case 'call.cancelled':
+      return close(call, { kind: 'cancelled', started: call.attempt > 0 });
+    default:
+      return event satisfies never;
+  }
+};
+
+const close = (call: CallState, closing: Closing): CallState => ({ ...call, phase: 'closed', closing });
+
+const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.decided' }>): CallState => {
+  // Only the question that stands is answered; the command handler refuses the rest before it is written.
+  if (call.phase !== 'asking' || event.data.digest !== call.digest) return call;
+  const { decision, by, digest } = event.data;
+  const record: Decided = { do: decision.do, by, at: event.at, seq: event.seq, digest };
+  const answered: CallState = { ...call, decided: record };
+  switch (decision.do) {
+    case 'approve':
+      return { ...answered, phase: 'ready' };
+    case 'edit':
+      return { ...answered, phase: 'reopened', args: decision.args, edited: true };
+    case 'reject':
+      return close(answered, {
+        kind: 'denied',
+        by: by.name,
+        ...(decision.reason !== undefined && { reason: decision.reason }),
+      });
+    case 'respond':
+      return close(answered, { kind: 'responded', by: by.name, content: decision.content });
+    default:
+      return decision satisfies never;
+  }
+};
+
+const afterAttempt = (call: CallState, outcome: Outcome): CallState =>
+  outcome.kind === 'ok' ? close({ ...call, outcome }, outcome) : { ...call, phase: 'ended', outcome };
+
+/** Evidence for a call that nobody could answer for. A second attempt that runs already is not disturbed. */
+const afterLate = (call: CallState, outcome: Outcome): CallState => {
+  if (call.phase !== 'in-doubt' && call.phase !== 'ended') return call;
+  if (outcome.kind === 'unknown') return call;
+  if (outcome.kind === 'ok') return close({ ...call, outcome }, { ...outcome, by: 'late-result' });
+  const { code, message } = outcome;
+  return close({ ...call, outcome }, { kind: 'failed', code, message });
+};
+
+const reconciled = (
+  call: CallState,
+  answer: Extract<CallEvent, { type: 'call.reconciled' }>['data']['answer'],
+): CallState => {
+  if (call.phase !== 'ended') return call;
+  if (answer.happened === true) return close(call, { kind: 'ok', content: answer.content, by: 'reconcile' });
+  if (answer.happened === false) return { ...call, phase: 'ended', outcome: { kind: 'absent' } };
+  return {
+    ...call,
+    phase: 'ended',
+    outcome: { kind: 'unclear' },
+    doubt: { reason: 'reconcile-unknown', since: 0, reconcileNote: answer.note },
+  };
+};
+
+const settled = (call: CallState, settlement: Settlement, by: string, note?: string): CallState => {
+  if (call.phase !== 'in-doubt') return call;
+  switch (settlement.answer) {
+    case 'happened':
+      return close(call, { kind: 'ok', content: settlement.content, by: 'person' });
+    case 'give-up':
+      return close(call, { kind: 'given-up', by, ...(note !== undefined && { note }) });
+    case 'not-happened':
+      return { ...call, phase: 'reopened', prepared: undefined };
+    default:
+      return settlement satisfies never;
+  }
+};

@@ -1,0 +1,317 @@
+/**
+ * evolve(state, event) -> state: the only interpreter of what a log means.
+ *
+ * Invariants: (1) total over every log that the runtime wrote: it never throws and never refuses; (2) no clock,
+ * no randomness: time enters as `at`; (3) a call has at most one closing, and a closed call stays closed.
+ */
+import { callPosition } from '../event/call-id.ts';
+import type { EventData, LogEvent } from '../event/events.ts';
+import { LIMITS_DEFAULT } from '../event/definition.ts';
+import { decodeArguments } from '../effect/arguments.ts';
+import { evolveCall, type CallEvent } from './evolve-call.ts';
+import {
+  toolOf,
+  twin,
+  type CallState,
+  type RequestState,
+  type ResponseState,
+  type SessionState,
+  type TurnState,
+} from './state.ts';
+
+const NO_AGENT: SessionState['agent'] = {
+  name: '',
+  instructions: '',
+  model: { provider: '', name: '', params: {} },
+  tools: [],
+  policy: { rules: [] },
+  limits: LIMITS_DEFAULT,
+};
+
+export const initial = (session: string): SessionState => ({
+  session,
+  seq: 0,
+  lastAt: 0,
+  createdAt: 0,
+  title: '',
+  agent: NO_AGENT,
+  turns: [],
+  active: undefined,
+  queue: [],
+  modelCalls: 0,
+  lastRequest: undefined,
+  leftOpen: [],
+  doubted: [],
+  cost: 0,
+  costUnknown: false,
+});
+
+export const evolve = (state: SessionState, event: LogEvent): SessionState => {
+  const counted = countTime(state, event.at);
+  return { ...apply(counted, event), seq: event.seq, lastAt: event.at };
+};
+
+const apply = (state: SessionState, event: LogEvent): SessionState => {
+  switch (event.type) {
+    case 'session.created':
+      return {
+        ...state,
+        agent: event.data.agent,
+        title: event.data.title ?? '',
+        createdAt: event.at,
+      };
+    case 'agent.updated':
+      return { ...state, agent: event.data.agent };
+    case 'turn.accepted':
+      return accepted(state, event.seq, event.data);
+    case 'turn.cancel_requested':
+      return inTurn(state, event.data.turn, (turn) => ({
+        ...turn,
+        cancel: { by: event.data.by, at: event.at },
+        request: turn.request?.phase === 'waiting' ? { ...turn.request, phase: 'dropped' } : turn.request,
+      }));
+    case 'driver.changed':
+      return processLost(state);
+    case 'request.built':
+      return requestBuilt(state, event.seq, event.data);
+    case 'request.failed':
+      return inRequest(state, event.data.turn, (request) => ({
+        ...request,
+        phase: 'failed',
+        problem: event.data.problem,
+      }));
+    case 'request.retry':
+      return inRequest(state, event.data.turn, (request) => ({
+        ...request,
+        phase: 'waiting',
+        attempt: event.data.attempt,
+        notBefore: event.data.notBefore,
+        problem: undefined,
+      }));
+    case 'request.sent':
+      return {
+        ...inRequest(state, event.data.turn, (request) => ({ ...request, phase: 'open' })),
+        modelCalls: state.modelCalls + 1,
+      };
+    case 'response.received':
+      return responded(state, event.seq, event.data);
+    case 'turn.ended':
+      return ended(state, event.seq, event.data);
+    case 'call.proposed':
+      return proposed(state, event.data);
+    case 'call.rejected':
+      return rejected(state, event.data);
+    default:
+      return evolveCalls(state, event);
+  }
+};
+
+/** Milliseconds between two events count as work unless the turn was waiting for a person. */
+const countTime = (state: SessionState, at: number): SessionState => {
+  const { active } = state;
+  if (!active || at <= state.lastAt) return state;
+  const working =
+    active.request?.phase === 'open' ||
+    active.request?.phase === 'waiting' ||
+    active.calls.some((call) => call.phase === 'started');
+  if (!working) return state;
+  return { ...state, active: { ...active, activeMs: active.activeMs + (at - state.lastAt) } };
+};
+
+const inTurn = (state: SessionState, turn: number, change: (turn: TurnState) => TurnState): SessionState =>
+  state.active?.turn === turn ? { ...state, active: change(state.active) } : state;
+
+const inRequest = (
+  state: SessionState,
+  turn: number,
+  change: (request: RequestState) => RequestState,
+): SessionState =>
+  inTurn(state, turn, (active) => (active.request ? { ...active, request: change(active.request) } : active));
+
+const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
+  turn,
+  acceptedSeq,
+  step: 0,
+  request: undefined,
+  response: undefined,
+  calls: [],
+  cancel: undefined,
+  invalidInARow: 0,
+  signature: '',
+  repeats: 0,
+  activeMs: 0,
+  cost: 0,
+});
+
+const accepted = (state: SessionState, seq: number, data: EventData['turn.accepted']): SessionState => {
+  const { turn, key, fingerprint, input } = data;
+  const record = { turn, key, fingerprint, seq, endedSeq: undefined, outcome: undefined, reason: undefined };
+  const title = state.title === '' ? titleOf(input) : state.title;
+  const turns = [...state.turns, record];
+  if (state.active) return { ...state, title, turns, queue: [...state.queue, turn] };
+  return { ...state, title, turns, active: newTurn(turn, seq) };
+};
+
+const TITLE_LENGTH_MAX = 80;
+
+const titleOf = (input: EventData['turn.accepted']['input']): string => {
+  const text = input.find((content) => content.type === 'text')?.text ?? '';
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  const points = Array.from(line);
+  return points.length <= TITLE_LENGTH_MAX ? line : `${points.slice(0, TITLE_LENGTH_MAX - 1).join('')}…`;
+};
+
+const requestBuilt = (state: SessionState, seq: number, data: EventData['request.built']): SessionState => ({
+  ...inTurn(state, data.turn, (turn) => ({
+    ...turn,
+    step: data.step,
+    request: { seq, step: data.step, phase: 'open', attempt: 1, notBefore: 0, problem: undefined },
+    response: undefined,
+    calls: [],
+  })),
+  lastRequest: seq,
+  modelCalls: state.modelCalls + 1,
+});
+
+const responded = (state: SessionState, seq: number, data: EventData['response.received']): SessionState => {
+  const response: ResponseState = {
+    seq,
+    stop: data.stop,
+    stopDetail: data.stopDetail,
+    calls: data.content.filter((block) => block.type === 'call'),
+    hasText: data.content.some((block) => block.type === 'text' && block.text.trim() !== ''),
+    endsInCall: data.content.at(-1)?.type === 'call',
+  };
+  const answered = inRequest(state, data.turn, (request) => ({ ...request, phase: 'answered' }));
+  const cost = data.cost ?? 0;
+  return {
+    ...inTurn(answered, data.turn, (turn) => {
+      const signature = signatureOf(response);
+      const same = signature !== '' && signature === turn.signature;
+      return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1, cost: turn.cost + cost };
+    }),
+    cost: state.cost + cost,
+    costUnknown: state.costUnknown || data.cost === undefined,
+  };
+};
+
+/** The step's calls as one text, order aside: by it a step that repeats the last one is known. */
+const signatureOf = (response: ResponseState): string =>
+  response.calls
+    .map(({ name, args }) => {
+      const decoded = decodeArguments(args);
+      return twin(name, decoded.ok ? decoded.canonical : args);
+    })
+    .sort()
+    .join('\n');
+
+const proposed = (state: SessionState, data: EventData['call.proposed']): SessionState => {
+  const { turn, index } = callPosition(data.call);
+  return inTurn(state, turn, (active) => {
+    const raw = active.response?.calls[index - 1]?.args ?? '';
+    const args = data.args ?? raw;
+    const before = active.calls.find((call) => call.id === data.call);
+    const phase = data.do === 'run' ? 'ready' : 'to-ask';
+    // Proposed again after an edit: the same call with other arguments.
+    if (before) return withCall(active, { ...before, args, phase, rule: data.rule, prepared: undefined });
+    return withCall({ ...active, invalidInARow: 0 }, { ...newCall(data, args), phase, rule: data.rule });
+  });
+};
+
+const rejected = (state: SessionState, data: EventData['call.rejected']): SessionState =>
+  inTurn(state, callPosition(data.call).turn, (active) => {
+    const { reason, message } = data;
+    const before = active.calls.find((call) => call.id === data.call);
+    const closing = { kind: 'rejected', reason, message } as const;
+    const closed: CallState = { ...(before ?? newCall(data, '')), phase: 'closed', closing };
+    // A denial is an answer of the policy, not a mistake of the model.
+    const mistake = !before && reason !== 'denied-by-policy';
+    return withCall({ ...active, invalidInARow: active.invalidInARow + (mistake ? 1 : 0) }, closed);
+  });
+
+const newCall = (data: { call: CallState['id']; tool: string; label: string }, args: string): CallState => ({
+  id: data.call,
+  tool: data.tool,
+  label: data.label,
+  args,
+  phase: 'ready',
+  rule: '',
+  attempt: 0,
+  notBefore: 0,
+  prepared: undefined,
+  round: 0,
+  digest: undefined,
+  decided: undefined,
+  edited: false,
+  outcome: undefined,
+  doubt: undefined,
+  closing: undefined,
+});
+
+const withCall = (turn: TurnState, call: CallState): TurnState => {
+  const at = turn.calls.findIndex((other) => other.id === call.id);
+  if (at < 0) return { ...turn, calls: [...turn.calls, call] };
+  return { ...turn, calls: turn.calls.with(at, call) };
+};
+
+/** Events about one call: in the active step, or left open by an ended turn. */
+const evolveCalls = (state: SessionState, event: CallEvent): SessionState => {
+  const id = event.data.call;
+  const doubted = event.type === 'call.doubted' ? noteDoubt(state, id) : state.doubted;
+  const turn = state.active;
+  const call = turn?.calls.find((other) => other.id === id);
+  if (turn && call) return { ...state, doubted, active: withCall(turn, evolveCall(call, event)) };
+  const open = state.leftOpen.find((other) => other.id === id);
+  if (!open) return { ...state, doubted };
+  const next = evolveCall(open, event);
+  // Nothing of an ended turn is started again: once somebody has answered, the desk is done with it.
+  const answered = next.phase === 'closed' || next.phase === 'reopened';
+  const rest = state.leftOpen.filter((other) => other.id !== id);
+  return { ...state, doubted, leftOpen: answered ? rest : [...rest, next] };
+};
+
+const noteDoubt = (state: SessionState, id: CallState['id']): readonly string[] => {
+  const call = state.active?.calls.find((other) => other.id === id);
+  const signature = call && twin(call.tool, call.args);
+  if (signature === undefined || state.doubted.includes(signature)) return state.doubted;
+  return [...state.doubted, signature];
+};
+
+const lost = (call: CallState): CallState =>
+  call.phase === 'started' ? { ...call, phase: 'ended', outcome: { kind: 'lost' } } : call;
+
+/** What was in flight when the last driver was lost has no result and will get none from it. */
+const processLost = (state: SessionState): SessionState => {
+  const { active } = state;
+  if (!active) return state;
+  const request: RequestState | undefined =
+    active.request?.phase === 'open'
+      ? { ...active.request, phase: 'failed', problem: undefined }
+      : active.request;
+  return { ...state, active: { ...active, request, calls: active.calls.map(lost) } };
+};
+
+const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {
+  const open = state.active?.turn === data.turn ? state.active.calls.filter((call) => !call.closing) : [];
+  const turns = state.turns.map((record) =>
+    record.turn === data.turn
+      ? { ...record, endedSeq: seq, outcome: data.outcome, reason: data.reason }
+      : record,
+  );
+  const [next, ...queue] = state.queue;
+  const record = next === undefined ? undefined : turns[next - 1];
+  return {
+    ...state,
+    turns,
+    queue,
+    active: record && newTurn(record.turn, record.seq),
+    leftOpen: [...state.leftOpen, ...open],
+  };
+};
+
+/** Whether a call has to be prepared by its tool before it may start or be asked about. */
+export const needsPreparing = (state: SessionState, call: CallState): boolean => {
+  const tool = toolOf(state.agent, call.tool);
+  if (!tool?.previews || call.prepared) return false;
+  return call.phase === 'to-ask' || tool.effect === 'reconcilable';
+};

@@ -1,0 +1,118 @@
+/**
+ * next(state) -> work: the only place that says what happens next in the world. Pure: the driver performs the
+ * work and appends what came of it. No work and nothing to conclude means that the session rests.
+ */
+import type { CallId } from '../event/call-id.ts';
+import { needsPreparing } from './evolve.ts';
+import { toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
+
+export type Work =
+  /** Build the request of this step, record it, send it. */
+  | { readonly kind: 'build'; readonly turn: number; readonly step: number }
+  /** Send a recorded request again, not before a moment. */
+  | {
+      readonly kind: 'resend';
+      readonly turn: number;
+      readonly step: number;
+      readonly attempt: number;
+      readonly notBefore: number;
+    }
+  /** A request is under way. */
+  | { readonly kind: 'request'; readonly turn: number; readonly step: number; readonly attempt: number }
+  /** Let the tool check the arguments and make its preview. */
+  | { readonly kind: 'prepare'; readonly call: CallState }
+  /** Record the start of an attempt, then execute it. */
+  | { readonly kind: 'start'; readonly call: CallState; readonly attempt: number; readonly notBefore: number }
+  /** An attempt is under way. */
+  | { readonly kind: 'execute'; readonly call: CallState; readonly attempt: number }
+  /** Ask the tool what became of its last attempt. */
+  | { readonly kind: 'reconcile'; readonly call: CallState };
+
+export const next = (state: SessionState): readonly Work[] => {
+  const turn = state.active;
+  if (!turn) return [];
+  const work = turn.calls.flatMap((call) => callWork(state, turn, call));
+  const request = requestWork(turn);
+  return request ? [...work, request] : work;
+};
+
+const requestWork = (turn: TurnState): Work | undefined => {
+  const { request } = turn;
+  switch (request?.phase) {
+    case undefined:
+      return turn.cancel ? undefined : { kind: 'build', turn: turn.turn, step: 1 };
+    case 'open':
+      return { kind: 'request', turn: turn.turn, step: request.step, attempt: request.attempt };
+    case 'waiting':
+      return {
+        kind: 'resend',
+        turn: turn.turn,
+        step: request.step,
+        attempt: request.attempt,
+        notBefore: request.notBefore,
+      };
+    case 'answered': {
+      const proposed = turn.calls.length === turn.response?.calls.length;
+      const done = proposed && turn.calls.every((call) => call.phase === 'closed');
+      return done && !turn.cancel ? { kind: 'build', turn: turn.turn, step: turn.step + 1 } : undefined;
+    }
+    default:
+      return undefined;
+  }
+};
+
+const callWork = (state: SessionState, turn: TurnState, call: CallState): readonly Work[] => {
+  switch (call.phase) {
+    case 'to-ask':
+      return needsPreparing(state, call) ? [{ kind: 'prepare', call }] : [];
+    case 'ready':
+    case 'retrying':
+      if (needsPreparing(state, call)) return [{ kind: 'prepare', call }];
+      return [{ kind: 'start', call, attempt: call.attempt + 1, notBefore: call.notBefore }];
+    case 'started':
+      return [{ kind: 'execute', call, attempt: call.attempt }];
+    case 'ended':
+      return asksTool(state, call) ? [{ kind: 'reconcile', call }] : [];
+    default:
+      return [];
+  }
+};
+
+const asksTool = (state: SessionState, call: CallState): boolean =>
+  toolOf(state.agent, call.tool)?.effect === 'reconcilable' &&
+  (call.outcome?.kind === 'lost' || call.outcome?.kind === 'unknown');
+
+/** A name for one piece of work, by which a driver knows what it has in hand. */
+export const workName = (work: Work): string => {
+  switch (work.kind) {
+    case 'build':
+      return `build ${work.turn}.${work.step}`;
+    case 'resend':
+    case 'request':
+      return `request ${work.turn}.${work.step}#${work.attempt}`;
+    case 'prepare':
+      return `prepare ${work.call.id}/${work.call.round}`;
+    case 'start':
+    case 'execute':
+      return `attempt ${work.call.id}#${work.attempt}`;
+    case 'reconcile':
+      return `reconcile ${work.call.id}#${work.call.attempt}`;
+    default:
+      return work satisfies never;
+  }
+};
+
+/** What was begun in the world and has no result in the log. A driver that did not begin it has to say so first. */
+export const inFlight = (state: SessionState): readonly Work[] =>
+  next(state).filter((work) => work.kind === 'request' || work.kind === 'execute');
+
+export type Waiting = { readonly approvals: readonly CallId[]; readonly inDoubt: readonly CallId[] };
+
+export const waiting = (state: SessionState): Waiting => {
+  const active = state.active?.calls ?? [];
+  const inDoubt = [...state.leftOpen, ...active].filter((call) => call.phase === 'in-doubt');
+  return {
+    approvals: active.filter((call) => call.phase === 'asking').map((call) => call.id),
+    inDoubt: inDoubt.map((call) => call.id),
+  };
+};

@@ -1,0 +1,168 @@
+/**
+ * THE MIND: what a log means. The state is a small immutable value; closed history is in the log and in the
+ * projections that are made from it, so a state costs the same after 10 steps and after 10,000.
+ */
+import type { Digest } from '../event/canonical.ts';
+import type { CallId } from '../event/call-id.ts';
+import type { Actor, Content, Cut, Outcome, ResponseBlock, StopReason } from '../event/content.ts';
+import type { AgentDefinition } from '../event/definition.ts';
+import type { RequestProblem, TurnOutcome } from '../event/events.ts';
+
+/** How a call was closed, and what the model is told. Exactly one for every call of a response. */
+export type Closing =
+  | {
+      readonly kind: 'ok';
+      readonly content: readonly Content[];
+      readonly cut?: Cut;
+      readonly nothing?: true;
+      /** Where the result did not come from the attempt itself. */
+      readonly by?: 'late-result' | 'reconcile' | 'person';
+    }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'denied'; readonly by: string; readonly reason?: string }
+  | { readonly kind: 'responded'; readonly by: string; readonly content: readonly Content[] }
+  | { readonly kind: 'cancelled'; readonly started: boolean }
+  | { readonly kind: 'given-up'; readonly by: string; readonly note?: string };
+
+export type CallPhase =
+  /** Allowed or approved; starts when it has been prepared, where its tool needs that. */
+  | 'ready'
+  /** A person is to be asked, once the preview is there. */
+  | 'to-ask'
+  | 'asking'
+  | 'started'
+  /** The last attempt ended without a result; what follows is decided, or the tool is asked to reconcile. */
+  | 'ended'
+  /** Another attempt is planned, not before `notBefore`. */
+  | 'retrying'
+  | 'in-doubt'
+  /** A person said that it did not happen: policy is asked again. */
+  | 'reopened'
+  | 'closed';
+
+export type CallState = {
+  readonly id: CallId;
+  readonly tool: string;
+  /** The provider's id. */
+  readonly label: string;
+  /** Canonical arguments: what is approved, run, logged and sent back. */
+  readonly args: string;
+  readonly phase: CallPhase;
+  readonly rule: string;
+  /** Attempts started so far. */
+  readonly attempt: number;
+  readonly notBefore: number;
+  /** What the tool bound its preview to; `undefined` until prepared. */
+  readonly prepared: { readonly preview: Digest; readonly base: unknown } | undefined;
+  /** Questions asked so far, and the digest that the current one is bound to. */
+  readonly round: number;
+  readonly digest: Digest | undefined;
+  readonly decided: Decided | undefined;
+  readonly edited: boolean;
+  readonly outcome: Outcome | Unfinished | undefined;
+  readonly doubt: Doubt | undefined;
+  readonly closing: Closing | undefined;
+};
+
+/** How an attempt ended without an outcome of its own: its process was lost, or what `reconcile` found. */
+export type Unfinished = { readonly kind: 'lost' | 'absent' | 'unclear' };
+
+export type Decided = {
+  readonly do: 'approve' | 'edit' | 'reject' | 'respond';
+  readonly by: Actor;
+  readonly at: number;
+  readonly seq: number;
+  readonly digest: Digest;
+};
+
+export type Doubt = {
+  readonly reason: string;
+  readonly since: number;
+  readonly reconcileNote: string | undefined;
+};
+
+export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped';
+
+export type RequestState = {
+  readonly seq: number;
+  readonly step: number;
+  readonly phase: RequestPhase;
+  readonly attempt: number;
+  readonly notBefore: number;
+  readonly problem: RequestProblem | undefined;
+};
+
+/** The part of a response that the decider still needs. */
+export type ResponseState = {
+  readonly seq: number;
+  readonly stop: StopReason;
+  readonly stopDetail: string | undefined;
+  readonly calls: readonly Extract<ResponseBlock, { type: 'call' }>[];
+  readonly hasText: boolean;
+  /** Whether the last block is a call, which an output limit may have cut. */
+  readonly endsInCall: boolean;
+};
+
+export type TurnState = {
+  readonly turn: number;
+  readonly acceptedSeq: number;
+  readonly step: number;
+  readonly request: RequestState | undefined;
+  readonly response: ResponseState | undefined;
+  /** The calls of the current step, in order. */
+  readonly calls: readonly CallState[];
+  readonly cancel: { readonly by: Actor; readonly at: number } | undefined;
+  readonly invalidInARow: number;
+  /** The calls of the last step as one text, and how many steps in a row asked for the same. */
+  readonly signature: string;
+  readonly repeats: number;
+  /** Milliseconds of work; waiting for people is not counted. */
+  readonly activeMs: number;
+  /** US dollars, as far as known. */
+  readonly cost: number;
+};
+
+export type TurnRecord = {
+  readonly turn: number;
+  readonly key: string;
+  readonly fingerprint: Digest;
+  readonly seq: number;
+  readonly endedSeq: number | undefined;
+  readonly outcome: TurnOutcome | undefined;
+  readonly reason: string | undefined;
+};
+
+export type SessionState = {
+  readonly session: string;
+  /** 0 before the first event. */
+  readonly seq: number;
+  readonly lastAt: number;
+  readonly createdAt: number;
+  readonly title: string;
+  readonly agent: AgentDefinition;
+  readonly turns: readonly TurnRecord[];
+  readonly active: TurnState | undefined;
+  /** Accepted turns that wait for the active one, in order. */
+  readonly queue: readonly number[];
+  /** Model requests sent, all attempts counted: the position in a script. */
+  readonly modelCalls: number;
+  /** The last request that was built, whose parts the next one can share. */
+  readonly lastRequest: number | undefined;
+  /** Calls of ended turns whose outcome is still open: in doubt, or running on after a cancel. */
+  readonly leftOpen: readonly CallState[];
+  /** Tool and arguments of calls that were in doubt: a twin of one always asks a person. */
+  readonly doubted: readonly string[];
+  readonly cost: number;
+  /** Whether some response came without a known cost. */
+  readonly costUnknown: boolean;
+};
+
+export const twin = (tool: string, args: string): string => `${tool} ${args}`;
+
+export const toolOf = (agent: AgentDefinition, name: string): AgentDefinition['tools'][number] | undefined =>
+  agent.tools.find((tool) => tool.name === name);
+
+/** Finds an open or recently closed call of the active step, or one that an ended turn left open. */
+export const findCall = (state: SessionState, id: CallId): CallState | undefined =>
+  state.active?.calls.find((call) => call.id === id) ?? state.leftOpen.find((call) => call.id === id);

@@ -1,0 +1,37 @@
+/** A session in one line, for lists. */
+import type { SessionStatus, SessionSummary } from '../event/summary.ts';
+import type { SessionState } from './state.ts';
+import { waiting } from './next.ts';
+
+/** The most urgent thing first: what a person can act on, then what went wrong, then the rest. */
+export const statusOf = (state: SessionState): SessionStatus => {
+  const { approvals, inDoubt } = waiting(state);
+  if (inDoubt.length > 0) return 'in-doubt';
+  if (approvals.length > 0) return 'waiting';
+  if (state.active) return 'running';
+  switch (state.turns.at(-1)?.outcome) {
+    case undefined:
+      return 'idle';
+    case 'done':
+      return 'done';
+    case 'cancelled':
+      return 'cancelled';
+    default:
+      return 'failed';
+  }
+};
+
+export const summaryOf = (state: SessionState): SessionSummary => {
+  const { approvals, inDoubt } = waiting(state);
+  return {
+    agent: state.agent.name,
+    title: state.title,
+    status: statusOf(state),
+    turns: state.turns.length,
+    waiting: approvals.length,
+    inDoubt: inDoubt.length,
+    cost: state.costUnknown ? null : state.cost,
+    createdAt: state.createdAt,
+    updatedAt: state.lastAt,
+  };
+};
