@@ -2,7 +2,9 @@
  * Builds requests step by step: only entries that are new since the last request are encoded and hashed.
  * A cache like the conversation under it; made again from the log, it gives the same bytes.
  */
+import { bug } from '../errors.ts';
 import { sha256, type Digest } from '../event/canonical.ts';
+import type { AgentDefinition } from '../event/definition.ts';
 import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
 import type { SessionState } from '../session/state.ts';
 import { Conversation, type Entry } from './conversation.ts';
@@ -22,7 +24,8 @@ export const bodyOf = ({ head, parts, tail }: Pick<BuiltRequest, 'head' | 'parts
   head + parts.join(',') + tail;
 
 export class RequestBuilder {
-  readonly #encoder: Encoder;
+  readonly #encoderOf: (agent: AgentDefinition) => Encoder | undefined;
+  #encoder: Encoder | undefined;
   readonly #conversation = new Conversation();
   readonly #parts: string[] = [];
   #partsBytes = 0;
@@ -34,11 +37,13 @@ export class RequestBuilder {
   #last: { readonly request: number; readonly parts: number } | undefined;
   #frame: { readonly agent: SessionState['agent']; readonly head: Text; readonly tail: Text } | undefined;
 
-  constructor(encoder: Encoder) {
-    this.#encoder = encoder;
+  /** `encoderOf` answers how an agent's model wants its requests; undefined where this build does not know it. */
+  constructor(encoderOf: (agent: AgentDefinition) => Encoder | undefined) {
+    this.#encoderOf = encoderOf;
   }
 
   push(event: LogEvent, before: SessionState, after: SessionState): void {
+    if (after.agent !== before.agent) this.#speak(this.#encoderOf(after.agent));
     this.#conversation.push(event, before, after);
     if (event.type === 'request.built') this.#built(event.seq, event.data);
   }
@@ -59,17 +64,43 @@ export class RequestBuilder {
     return { data, head: head.text, tail: tail.text, parts: this.#parts };
   }
 
+  /**
+   * The bytes of the last request in the log; undefined where this build would make other bytes of it, which
+   * then have to be taken from the record.
+   */
+  lastBody(state: SessionState): (() => string) | undefined {
+    if (!this.#last) return undefined;
+    const count = this.#last.parts;
+    const { head, tail } = this.#framed(state);
+    return () => bodyOf({ head: head.text, parts: this.#parts.slice(0, count), tail: tail.text });
+  }
+
   /** A request in the log covers the parts that stood when it was built, unless another form made it. */
   #built(seq: number, data: EventData['request.built']): void {
     this.#encode();
     this.#last = data.chain === this.#chain ? { request: seq, parts: this.#parts.length } : undefined;
   }
 
+  /** Another provider's form shares nothing with what was stored before. */
+  #speak(encoder: Encoder | undefined): void {
+    if (encoder?.name !== this.#encoder?.name) {
+      this.#parts.length = 0;
+      this.#templates.length = 0;
+      this.#partsBytes = 0;
+      this.#chain = CHAIN_START;
+      this.#encoded = 0;
+      this.#last = undefined;
+    }
+    this.#encoder = encoder;
+  }
+
   #encode(): void {
     const { entries } = this.#conversation;
+    const encoder = this.#encoder;
+    if (!encoder) return;
     while (this.#encoded < entries.length) {
       const entry = entries[this.#encoded++] as Entry;
-      for (const part of this.#encoder.elements(sendable(entry.item))) {
+      for (const part of encoder.elements(sendable(entry.item))) {
         this.#parts.push(part);
         this.#partsBytes += Buffer.byteLength(part);
         this.#chain = chainNode(this.#chain, part);
@@ -78,9 +109,14 @@ export class RequestBuilder {
     }
   }
 
+  #known(): Encoder {
+    if (!this.#encoder) throw bug('a request is only built where the model is known');
+    return this.#encoder;
+  }
+
   #framed(state: SessionState): { readonly head: Text; readonly tail: Text } {
     if (this.#frame?.agent !== state.agent) {
-      const { head, tail } = this.#encoder.frame(state.agent);
+      const { head, tail } = this.#known().frame(state.agent);
       this.#frame = { agent: state.agent, head: textOf(head), tail: textOf(tail) };
     }
     return this.#frame;

@@ -65,8 +65,12 @@ const closingText = (call: CallState): ResultText => {
   }
 };
 
-const okText = ({ content, nothing }: { content: readonly Content[]; nothing?: true }): string =>
-  nothing ? '(The tool ran and returned nothing.)' : contentText(content);
+const okText = ({ content, nothing }: { content: readonly Content[]; nothing?: true }): string => {
+  if (nothing) return '(The tool ran and returned nothing.)';
+  const text = contentText(content);
+  // Providers refuse empty text.
+  return text === '' ? '(The tool ran and returned an empty text.)' : text;
+};
 
 const okPrefix = (by: 'late-result' | 'reconcile' | 'person' | undefined): string => {
   switch (by) {

@@ -8,6 +8,7 @@ import {
   FencedError,
   sessionNotFound,
   type Append,
+  type ChangeListener,
   type Claim,
   type ClaimRequest,
   type Head,
@@ -48,7 +49,7 @@ export class MemoryLog implements LogStore {
     if (append.summary) target.summary = append.summary;
     this.#streams.set(session, target);
     for (const blob of append.blobs ?? []) this.#blobs.set(blob.digest, Uint8Array.from(blob.bytes));
-    this.#changes.emit('change', session);
+    this.#changes.emit('change', { session, head: target.events.length });
   }
 
   async read(
@@ -108,7 +109,7 @@ export class MemoryLog implements LogStore {
     if (stream.epoch === epoch) stream.lease = undefined;
   }
 
-  changes(listener: (session: string | undefined) => void): () => void {
+  changes(listener: ChangeListener): () => void {
     this.#changes.on('change', listener);
     return () => this.#changes.off('change', listener);
   }

@@ -26,6 +26,8 @@ import {
   StorageError,
   type Append,
   type Blob,
+  type Change,
+  type ChangeListener,
   type Claim,
   type ClaimRequest,
   type Head,
@@ -69,7 +71,7 @@ export class SqliteLog implements LogStore {
   readonly #place: { dev: number; ino: number };
   readonly #statements = new Map<string, StatementSync>();
   readonly #ids = new Map<string, number>();
-  readonly #listeners = new Set<(session: string | undefined) => void>();
+  readonly #listeners = new Set<ChangeListener>();
   #queue: Pending[] = [];
   #flushPlanned = false;
   #poll: { cancel(): void } | undefined;
@@ -154,7 +156,7 @@ export class SqliteLog implements LogStore {
     await this.#write(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
   }
 
-  changes(listener: (session: string | undefined) => void): () => void {
+  changes(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     if (!this.#poll) {
       this.#dataVersion = this.#readDataVersion();
@@ -206,7 +208,10 @@ export class SqliteLog implements LogStore {
       if (refusal) pending.reject(refusal);
       else pending.resolve();
     }
-    for (const [i, { append }] of batch.entries()) if (!outcomes[i]) this.#tell(append.session);
+    for (const [i, { append }] of batch.entries()) {
+      const { session, expected, events } = append;
+      if (!outcomes[i]) this.#tell({ session, head: expected + events.length });
+    }
   }
 
   /** A lock of another process is waited for without stopping the event loop; other faults are answers. */
@@ -339,8 +344,8 @@ export class SqliteLog implements LogStore {
     return (this.#prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
   }
 
-  #tell(session: string | undefined): void {
-    for (const listener of this.#listeners) listener(session);
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change);
   }
 
   #prepare(text: string): StatementSync {

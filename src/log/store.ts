@@ -66,6 +66,10 @@ export type ClaimRequest = {
 
 export type Head = { readonly seq: number; readonly hash: Digest };
 
+/** The session that grew and its new head; undefined where another process committed something somewhere. */
+export type Change = { readonly session: string; readonly head: number } | undefined;
+export type ChangeListener = (change: Change) => void;
+
 export type LogStore = {
   /** For people: "sqlite .onrecord/log.db". */
   readonly name: string;
@@ -80,10 +84,10 @@ export type LogStore = {
   renew(session: string, epoch: number, until: number): Promise<boolean>;
   release(session: string, epoch: number): Promise<void>;
   /**
-   * Calls back after something was committed, here or by another process; `undefined` where the session is
-   * not known. A hint: it may come late or twice, and a reader reads on from its own position.
+   * Calls back after something was committed. A hint: it may come late or twice, and a reader reads on from its
+   * own position.
    */
-  changes(listener: (session: string | undefined) => void): () => void;
+  changes(listener: ChangeListener): () => void;
   close(): Promise<void>;
 };
 

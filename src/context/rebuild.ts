@@ -1,0 +1,76 @@
+/** An exact request again, from the record alone: no adapter, no agent code. */
+import { OnrecordError } from '../errors.ts';
+import { sha256, type Digest } from '../event/canonical.ts';
+import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
+import { CHAIN_START, chainNode } from './prefix-chain.ts';
+import { expandTemplate } from './template.ts';
+
+export type RebuiltRequest = {
+  readonly head: string;
+  readonly tail: string;
+  readonly parts: readonly { readonly seq: number; readonly text: string }[];
+  readonly body: string;
+};
+
+export type RebuildSource = {
+  /** Any event of the session by seq. */
+  readonly eventAt: (seq: number) => LogEvent | undefined;
+  readonly blob: (digest: Digest) => Promise<Uint8Array | undefined>;
+};
+
+/** Throws `request-not-found`, and `request-damaged` where the bytes do not prove themselves. */
+export const rebuildRequest = async (source: RebuildSource, seq: number): Promise<RebuiltRequest> => {
+  const data = requestAt(source, seq);
+  const templates = templatesOf(source, seq);
+  const parts = templates.map(({ seq: from, pieces }) => ({
+    seq: from,
+    text: expandTemplate(pieces, source.eventAt),
+  }));
+  let chain = CHAIN_START;
+  for (const part of parts) chain = chainNode(chain, part.text);
+  const head = await frame(source, data.head, seq);
+  const tail = await frame(source, data.tail, seq);
+  const body = head + parts.map((part) => part.text).join(',') + tail;
+  if (chain !== data.chain || Buffer.byteLength(body) !== data.bytes) throw damaged(seq, 'its parts');
+  return { head, tail, parts, body };
+};
+
+const requestAt = (source: RebuildSource, seq: number): EventData['request.built'] => {
+  const event = source.eventAt(seq);
+  if (event?.type === 'request.built') return event.data;
+  throw new OnrecordError(`Event ${seq} is no request.`, {
+    code: 'request-not-found',
+    next: 'fix-input',
+    details: { seq },
+  });
+};
+
+/** Walks back along `reuse`; each request stores only what it added. */
+const templatesOf = (source: RebuildSource, seq: number): readonly PartTemplate[] => {
+  const pieces: (readonly PartTemplate[])[] = [];
+  let wanted = Infinity;
+  for (let at: number | undefined = seq; at !== undefined && wanted > 0;) {
+    const { reuse, parts }: EventData['request.built'] = requestAt(source, at);
+    const before = reuse?.parts ?? 0;
+    if (wanted > before) pieces.push(parts.slice(0, wanted - before));
+    wanted = Math.min(wanted, before);
+    at = reuse?.request;
+  }
+  return pieces.toReversed().flat();
+};
+
+const frame = async (source: RebuildSource, digest: Digest, seq: number): Promise<string> => {
+  const bytes = await source.blob(digest);
+  if (!bytes || sha256(bytes) !== digest) throw damaged(seq, `its frame ${digest}`);
+  return Buffer.from(bytes).toString('utf8');
+};
+
+const damaged = (seq: number, what: string): OnrecordError =>
+  new OnrecordError(
+    `Request ${seq} cannot be rebuilt: ${what} do not match the record. Run onrecord verify.`,
+    {
+      code: 'request-damaged',
+      next: 'corrupt',
+      details: { seq },
+    },
+  );

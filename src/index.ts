@@ -1,0 +1,35 @@
+/** The public API of Onrecord. */
+export { systemClock, systemRandom, type Clock, type Random, type Timer } from './clock.ts';
+export { isOnrecordError, OnrecordError, type Next } from './errors.ts';
+export type { Digest } from './event/canonical.ts';
+export type { CallId } from './event/call-id.ts';
+export type * from './event/content.ts';
+export type * from './event/definition.ts';
+export type * from './event/events.ts';
+export type { EffectKind } from './event/effect-kind.ts';
+export type { SessionStatus, SessionSummary } from './event/summary.ts';
+export { MemoryLog } from './log/memory.ts';
+export { SqliteLog, type SqliteOptions } from './log/sqlite.ts';
+export {
+  ConflictError,
+  FencedError,
+  StorageError,
+  type LogStore,
+  type SessionQuery,
+  type SessionRow,
+} from './log/store.ts';
+export type { Model, ModelReply, ModelRequest } from './model/model.ts';
+export type { Script, ScriptReply, ScriptStep } from './model/script.ts';
+export { scriptedModel, type ScriptedModel } from './model/scripted.ts';
+export { content, ToolContent } from './tool/content.ts';
+export type { Preview, PreviewBlock } from './tool/preview.ts';
+export { tool, ToolError, type Tool, type ToolContext, type ToolOptions } from './tool/tool.ts';
+export { defineAgent, type Agent, type AgentOptions } from './worker/agent.ts';
+export type { Rest } from './worker/driver.ts';
+export {
+  openRuntime,
+  type Runtime,
+  type RuntimeOptions,
+  type SendOptions,
+  type Sent,
+} from './worker/runtime.ts';

@@ -1,0 +1,41 @@
+/** Reading a session as it grows, from any position, without a gap and without a repeat. */
+import { open } from '../event/envelope.ts';
+import type { LogEvent } from '../event/events.ts';
+import type { LogStore } from './store.ts';
+
+export type FollowOptions = {
+  /** The first seq to yield; default 1. */
+  readonly from?: number;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+};
+
+/** Yields each event once, in order, until the signal is aborted. The reader's pace slows nobody else. */
+export async function* follow(
+  store: LogStore,
+  session: string,
+  { from = 1, signal }: FollowOptions = {},
+): AsyncGenerator<LogEvent, void, undefined> {
+  let at = from;
+  let grown = Promise.withResolvers<void>();
+  const look = (): void => grown.resolve();
+  // Subscribed before the first read: what is committed in between wakes the wait below.
+  const unsubscribe = store.changes((change) => {
+    if (change === undefined || change.session === session) look();
+  });
+  signal?.addEventListener('abort', look);
+  try {
+    while (!signal?.aborted) {
+      grown = Promise.withResolvers<void>();
+      for (const stored of await store.read(session, at)) {
+        yield open(stored);
+        at = stored.seq + 1;
+        if (signal?.aborted) return;
+      }
+      await grown.promise;
+    }
+  } finally {
+    unsubscribe();
+    signal?.removeEventListener('abort', look);
+  }
+}

@@ -1,0 +1,90 @@
+/** defineAgent(): instructions, a model, tools, policy and limits, checked once and turned into what is recorded. */
+import { badInput } from '../errors.ts';
+import { digestOf, type Digest } from '../event/canonical.ts';
+import {
+  LIMITS_DEFAULT,
+  type AgentDefinition,
+  type Limits,
+  type Policy,
+  type ToolDefinition,
+} from '../event/definition.ts';
+import type { Model } from '../model/model.ts';
+import { toJsonSchema } from '../tool/schema.ts';
+import type { Tool } from '../tool/tool.ts';
+
+export type AgentOptions = {
+  /** 1 to 64 of a-z 0-9 and "-". */
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: Model;
+  readonly tools?: readonly Tool[];
+  readonly policy?: Policy;
+  readonly limits?: Partial<Limits>;
+  /** One sentence for lists. */
+  readonly description?: string;
+};
+
+export type Agent = {
+  readonly definition: AgentDefinition;
+  readonly digest: Digest;
+  readonly description: string;
+  readonly model: Model;
+  readonly tools: ReadonlyMap<string, Tool>;
+};
+
+const AGENT_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+export const TOOLS_MAX = 256;
+
+/** Throws `agent-invalid`, `tool-schema-unsupported`. */
+export const defineAgent = (options: AgentOptions): Agent => {
+  const { name, instructions, model, tools = [] } = options;
+  const fail = (what: string): never => {
+    throw badInput('agent-invalid', `Agent "${String(name)}": ${what}.`, { agent: String(name) });
+  };
+  if (typeof name !== 'string' || !AGENT_NAME.test(name))
+    fail('the name must be 1 to 64 characters of a-z, 0-9 and "-"');
+  if (typeof instructions !== 'string') fail('instructions must be a text');
+  if (typeof model?.send !== 'function') fail('model must be a model, for example scriptedModel(...)');
+  if (tools.length > TOOLS_MAX) fail(`${tools.length} tools, the limit is ${TOOLS_MAX}`);
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (byName.has(tool.name)) fail(`two tools are called "${tool.name}"`);
+    byName.set(tool.name, tool);
+  }
+  const definition: AgentDefinition = {
+    name,
+    instructions,
+    model: model.definition,
+    tools: tools.map(toolDefinition),
+    policy: options.policy ?? { rules: [] },
+    limits: checkLimits(options.limits ?? {}, fail),
+  };
+  const digest = digestOf(definition);
+  return { definition, digest, description: options.description ?? '', model, tools: byName };
+};
+
+const digests = new WeakMap<AgentDefinition, Digest>();
+
+/** The digest of a definition as it stands in a log. */
+export const definitionDigest = (definition: AgentDefinition): Digest => {
+  const known = digests.get(definition) ?? digestOf(definition);
+  digests.set(definition, known);
+  return known;
+};
+
+const checkLimits = (given: Partial<Limits>, fail: (what: string) => never): Limits => {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(LIMITS_DEFAULT, name))
+      fail(`there is no limit called "${name}"; there are ${Object.keys(LIMITS_DEFAULT).join(', ')}`);
+    if (typeof value !== 'number' || !(value > 0)) fail(`the limit ${name} must be a number above 0`);
+  }
+  return { ...LIMITS_DEFAULT, ...given };
+};
+
+const toolDefinition = (tool: Tool): ToolDefinition => {
+  const { name, description, effect, approval, timeoutMs, retry, labels } = tool;
+  const inputSchema = toJsonSchema(name, tool.inputSchema);
+  const previews = tool.preview !== undefined;
+  const data = { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, previews };
+  return { ...data, digest: digestOf(data) };
+};

@@ -1,0 +1,127 @@
+/**
+ * One attempt of a call: the tool's own code, with a deadline and a signal. Always ends in one outcome; what the
+ * tool does after its deadline is handed on as a late result, never lost and never a second outcome.
+ */
+import type { Clock } from '../clock.ts';
+import type { Outcome } from '../event/content.ts';
+import type { ToolDefinition } from '../event/definition.ts';
+import type { Blob } from '../log/store.ts';
+import { isStandardSchema, type StandardIssue } from '../tool/schema.ts';
+import { ToolError, type Tool, type ToolContext } from '../tool/tool.ts';
+import { encodeResult, type EncodedResult, type ResultLimits } from './result.ts';
+import { thrownOutcome } from './thrown.ts';
+
+/** How long a tool that was told to stop may take to say so. */
+export const CANCEL_GRACE_MS = 5000;
+
+export type Ended = { readonly outcome: Outcome; readonly blobs: readonly Blob[]; readonly ms: number };
+
+export type AttemptOptions = {
+  readonly tool: Tool;
+  readonly definition: ToolDefinition;
+  readonly input: unknown;
+  readonly context: ToolContext;
+  readonly limits: ResultLimits;
+  readonly clock: Clock;
+  readonly abort: AbortController;
+  /** Called at most once, when the tool settles after its outcome was given. */
+  readonly onLate: (ended: Ended) => void;
+};
+
+export const runAttempt = async (options: AttemptOptions): Promise<Ended> => {
+  const { clock, definition, abort, onLate } = options;
+  const began = clock.monotonic();
+  const elapsed = (): number => Math.max(0, Math.round(clock.monotonic() - began));
+  const work = execute(options).then((encoded) => ({ ...encoded, ms: elapsed() }));
+  const deadline = givenUp(options);
+  const first = await Promise.race([work, deadline.reached]);
+  deadline.disarm();
+  if ('outcome' in first) return first;
+  abort.abort(new Error(first.message));
+  void work.then(onLate);
+  const { code, message } = first;
+  const outcome: Outcome =
+    definition.effect === 'none' && code === 'timeout'
+      ? { kind: 'unknown', code, message: `${message} It only reads, so it may be tried again.` }
+      : { kind: 'unknown', code, message };
+  return { outcome, blobs: [], ms: elapsed() };
+};
+
+const execute = async ({
+  tool,
+  definition,
+  input,
+  context,
+  limits,
+}: AttemptOptions): Promise<EncodedResult> => {
+  try {
+    // eslint-disable-next-line typescript/await-thenable -- a tool may return a plain value
+    const value: unknown = await tool.execute(input as never, context);
+    return await encodeResult(value, definition.effect, limits);
+  } catch (thrown) {
+    return { outcome: thrownOutcome(thrown, definition.effect), blobs: [] };
+  }
+};
+
+type GivenUp = { readonly code: 'timeout' | 'cancelled'; readonly message: string };
+
+/** The moment at which nobody waits for the tool any longer: its timeout, or the grace after a cancel. */
+const givenUp = ({
+  clock,
+  definition,
+  abort,
+}: AttemptOptions): { readonly reached: Promise<GivenUp>; readonly disarm: () => void } => {
+  const { timeoutMs } = definition;
+  const { promise, resolve } = Promise.withResolvers<GivenUp>();
+  const timers = [
+    clock.after(timeoutMs, () =>
+      resolve({ code: 'timeout', message: `The tool gave no result within ${timeoutMs} ms.` }),
+    ),
+  ];
+  const cancelled = (): void => {
+    const message = `The turn was cancelled; the tool did not confirm within ${CANCEL_GRACE_MS} ms that it stopped.`;
+    timers.push(clock.after(CANCEL_GRACE_MS, () => resolve({ code: 'cancelled', message })));
+  };
+  if (abort.signal.aborted) cancelled();
+  else abort.signal.addEventListener('abort', cancelled, { once: true });
+  const disarm = (): void => {
+    abort.signal.removeEventListener('abort', cancelled);
+    for (const timer of timers) timer.cancel();
+  };
+  return { reached: promise, disarm };
+};
+
+export type Checked =
+  | { readonly ok: true; readonly input: unknown }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * The tool's own schema (Zod and the like) over decoded arguments. JSON Schema was checked when the call was
+ * proposed; refinements and transforms are the tool's code and run here, before anything starts.
+ */
+export const checkInput = (tool: Tool, value: unknown): Checked | Promise<Checked> => {
+  const schema = tool.inputSchema;
+  if (!isStandardSchema(schema)) return { ok: true, input: value };
+  const verdict = (result: { value?: unknown; issues?: readonly StandardIssue[] | undefined }): Checked =>
+    result.issues
+      ? {
+          ok: false,
+          message: `The arguments of ${tool.name} cannot be used: ${result.issues.map(issueText).join('; ')}. Nothing was run.`,
+        }
+      : { ok: true, input: result.value };
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(verdict) : verdict(result);
+};
+
+const issueText = ({ path, message }: StandardIssue): string => {
+  const keys = (path ?? []).map((key) => String(typeof key === 'object' ? key.key : key));
+  return keys.length === 0 ? message : `/${keys.join('/')} ${message}`;
+};
+
+/** What a tool refuses before it starts (in its schema or its preview) is told to the model; nobody is asked. */
+export const refusalOf = (thrown: unknown): { readonly code: string; readonly message: string } => {
+  const outcome = thrownOutcome(thrown, 'none');
+  const message = outcome.kind === 'failed' ? outcome.message : '';
+  if (thrown instanceof ToolError) return { code: thrown.code, message };
+  return { code: 'preview-failed', message: `The preview of this call failed: ${message}` };
+};

@@ -1,0 +1,339 @@
+/**
+ * THE HEARTBEAT: drives one session until it rests. The only place that both acts and appends.
+ *
+ * Invariants: (1) an intent (a request built, a call started) is durable before it is acted on; (2) facts in
+ * hand are never dropped: they are appended, however long the store or a rival takes; (3) decisions are made on
+ * the state they are committed on, and made again when somebody else appended first; (4) what another driver
+ * had begun is never taken for this one's: it is said to be lost before anything follows from it.
+ */
+import type { Clock } from '../clock.ts';
+import type { Digest } from '../event/canonical.ts';
+import { open } from '../event/envelope.ts';
+import type { EventData } from '../event/events.ts';
+import type { SessionStatus } from '../event/summary.ts';
+import { ConflictError, StorageError, type Blob, type LogStore } from '../log/store.ts';
+import { rebuildRequest } from '../context/rebuild.ts';
+import { inFlight, next, waiting, workName, type Work } from '../session/next.ts';
+import { statusOf } from '../session/summary.ts';
+import type { SessionState } from '../session/state.ts';
+import { definitionDigest } from './agent.ts';
+import {
+  attemptJob,
+  prepareJob,
+  reconcileJob,
+  requestJob,
+  sleep,
+  startProblem,
+  type JobContext,
+  type News,
+} from './jobs.ts';
+import { Batch, LiveSession } from './live-session.ts';
+import { isNews } from './news.ts';
+import { Signal } from './signal.ts';
+
+/** Calls of one session that are executed at the same time. */
+export const CALLS_AT_ONCE = 8;
+/** The first wait for a store that cannot take an append, doubled up to the second. */
+const STORAGE_WAIT_MS = 50;
+const STORAGE_WAIT_MS_MAX = 5000;
+
+export type Rest = {
+  readonly session: string;
+  readonly seq: number;
+  readonly status: SessionStatus;
+  /** Calls that wait for a decision, and calls in doubt. */
+  readonly approvals: readonly string[];
+  readonly inDoubt: readonly string[];
+};
+
+export const restOf = (state: SessionState): Rest => ({
+  session: state.session,
+  seq: state.seq,
+  status: statusOf(state),
+  ...waiting(state),
+});
+
+export type DriverOptions = {
+  readonly session: string;
+  readonly epoch: number;
+  readonly store: LogStore;
+  readonly clock: Clock;
+  readonly program: string;
+  readonly jobs: JobContext;
+  readonly onStorageFault: (fault: StorageError | undefined) => void;
+};
+
+/** In hand until its news is in the log: were it forgotten earlier, the same work would be begun again. */
+type Job = { readonly work: Work; readonly abort: AbortController };
+
+type Delivery = { readonly news: News; readonly job?: string };
+
+export class Driver {
+  readonly #options: DriverOptions;
+  readonly #live: LiveSession;
+  readonly #jobs = new Map<string, Job>();
+  /** Names of work whose intent this driver recorded itself. */
+  readonly #begun = new Set<string>();
+  readonly #frames = new Set<Digest>();
+  readonly #wake = new Signal();
+  readonly #stop = new AbortController();
+  #inbox: Delivery[] = [];
+  /** The part of the inbox that the batch in hand holds. */
+  #taken: readonly Delivery[] = [];
+  /** The head that this driver has written or is about to write. */
+  #head = 0;
+  #stale = false;
+  #failure: unknown;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    const { agent } = options.jobs;
+    this.#live = new LiveSession(options.session, ({ model }) =>
+      model.provider === agent.definition.model.provider ? agent.model.encoder : undefined,
+    );
+  }
+
+  get epoch(): number {
+    return this.#options.epoch;
+  }
+
+  /** The log may have grown up to `head`, or somewhere where it is not known: look, unless it is our own doing. */
+  wake(head?: number): void {
+    if (head !== undefined && head <= this.#head) return;
+    this.#stale = true;
+    this.#wake.raise();
+  }
+
+  /** Starts nothing more; what runs may end within the caller's patience. */
+  stop(): void {
+    this.#stop.abort();
+    this.#wake.raise();
+  }
+
+  /** News from a tool that was given up, while this driver still runs. */
+  deliver(news: News): void {
+    this.#inbox.push({ news });
+    this.#wake.raise();
+  }
+
+  /** Drives until the session rests or the driver is stopped. Throws FencedError where another took over. */
+  async run(): Promise<Rest> {
+    const { store } = this.#options;
+    await this.#live.refresh(store);
+    for (;;) {
+      const batch = await this.#compose();
+      if (batch.events.length > 0 && !(await this.#commit(batch))) continue;
+      this.#put();
+      this.#abortCancelled();
+      if (!this.#stop.signal.aborted) this.#launch();
+      if (
+        this.#jobs.size === 0 &&
+        this.#inbox.length === 0 &&
+        (this.#stop.signal.aborted || !this.#planned())
+      )
+        return restOf(this.#live.state);
+      await this.#pause();
+      if (this.#stale) {
+        this.#stale = false;
+        await this.#live.refresh(store);
+      }
+    }
+  }
+
+  /** Facts in hand, the decisions that follow, and the intents that are due, as one batch. */
+  async #compose(): Promise<Batch> {
+    const batch = new Batch(this.#live, this.#options.clock.now());
+    const lost = inFlight(batch.state).some((work) => !this.#begun.has(workName(work)));
+    if (lost)
+      batch.add({ type: 'driver.changed', data: { epoch: this.#options.epoch, reason: 'process-lost' } });
+    this.#taken = [...this.#inbox];
+    for (const { news } of this.#taken) if (isNews(batch.state, news.fact)) batch.add(news.fact, news.blobs);
+    if (!this.#stop.signal.aborted) await this.#intend(batch);
+    return batch;
+  }
+
+  async #intend(batch: Batch): Promise<void> {
+    for (;;) {
+      const work = next(batch.state).find((one) => this.#isDue(one, batch));
+      if (!work) return;
+      await this.#record(work, batch);
+    }
+  }
+
+  #isDue(work: Work, batch: Batch): boolean {
+    switch (work.kind) {
+      case 'build':
+        return true;
+      case 'resend':
+        return work.notBefore <= batch.at;
+      case 'start': {
+        const running = next(batch.state).filter((one) => one.kind === 'execute').length;
+        return work.notBefore <= batch.at && running < CALLS_AT_ONCE;
+      }
+      default:
+        return false;
+    }
+  }
+
+  async #record(work: Work, batch: Batch): Promise<void> {
+    const { agent } = this.#options.jobs;
+    switch (work.kind) {
+      case 'build':
+        return this.#build(work, batch);
+      case 'resend': {
+        const { turn, step, attempt } = work;
+        batch.add({ type: 'request.sent', data: { turn, step, attempt } });
+        break;
+      }
+      case 'start': {
+        const problem = await startProblem(batch.state, work.call, agent);
+        if (problem) return batch.add(problem.fact, problem.blobs);
+        batch.add({ type: 'call.started', data: { call: work.call.id, attempt: work.attempt } });
+        break;
+      }
+      default:
+        return;
+    }
+    this.#begun.add(workName(work));
+  }
+
+  #build({ turn, step }: Extract<Work, { kind: 'build' }>, batch: Batch): void {
+    const { agent } = this.#options.jobs;
+    // Between steps no call is open, so a newer build's definition can take over.
+    if (definitionDigest(batch.state.agent) !== agent.digest)
+      batch.add({ type: 'agent.updated', data: { agent: agent.definition, program: this.#options.program } });
+    const { builder } = this.#live;
+    if (!builder) return;
+    const { data, head, tail } = builder.build(batch.state, turn, step);
+    batch.add({ type: 'request.built', data }, this.#frame(data, head, tail));
+    this.#begun.add(`request ${turn}.${step}#1`);
+  }
+
+  /** What stands around the parts, where this driver has not stored it yet. */
+  #frame(data: EventData['request.built'], head: string, tail: string): readonly Blob[] {
+    const fresh = (digest: Digest, text: string): readonly Blob[] =>
+      this.#frames.has(digest) ? [] : [{ digest, bytes: Buffer.from(text) }];
+    const blobs = [...fresh(data.head, head), ...fresh(data.tail, tail)];
+    for (const { digest } of blobs) this.#frames.add(digest);
+    return blobs;
+  }
+
+  /** False where somebody else appended first, and all has to be decided again. */
+  async #commit(batch: Batch): Promise<boolean> {
+    const { store, epoch, clock, onStorageFault } = this.#options;
+    this.#head = batch.state.seq;
+    for (let wait = STORAGE_WAIT_MS; ; wait = Math.min(wait * 2, STORAGE_WAIT_MS_MAX)) {
+      try {
+        await batch.commit(store, epoch);
+        onStorageFault(undefined);
+        this.#live.adopt(batch);
+        return true;
+      } catch (error) {
+        if (error instanceof ConflictError) {
+          await this.#reload();
+          return false;
+        }
+        if (!(error instanceof StorageError)) throw error;
+        // The very same batch again: if it was written after all, the store knows it by its hashes.
+        onStorageFault(error);
+        await sleep(clock, wait, this.#stop.signal);
+        if (this.#stop.signal.aborted) throw error;
+      }
+    }
+  }
+
+  /** What was taken from the inbox is in the log now, or was no news. */
+  #put(): void {
+    for (const { job } of this.#taken) if (job !== undefined) this.#jobs.delete(job);
+    this.#inbox = this.#inbox.filter((delivery) => !this.#taken.includes(delivery));
+  }
+
+  /** The request builder has seen events that were not written; it is made again from the log. */
+  async #reload(): Promise<void> {
+    this.#frames.clear();
+    this.#live.reset();
+    await this.#live.refresh(this.#options.store);
+  }
+
+  #launch(): void {
+    for (const work of next(this.#live.state)) {
+      const name = workName(work);
+      const run = this.#jobs.has(name) ? undefined : this.#runner(work);
+      if (!run) continue;
+      const abort = new AbortController();
+      this.#jobs.set(name, { work, abort });
+      void run(abort).then(
+        (news) => {
+          this.#inbox.push({ news, job: name });
+          this.#wake.raise();
+        },
+        (error: unknown) => {
+          this.#failure = error;
+          this.#wake.raise();
+        },
+      );
+    }
+  }
+
+  #runner(work: Work): ((abort: AbortController) => Promise<News>) | undefined {
+    const { state, builder } = this.#live;
+    const { jobs } = this.#options;
+    switch (work.kind) {
+      case 'request': {
+        const { turn, step, attempt } = work;
+        const body = builder?.lastBody(state);
+        return async (abort) =>
+          requestJob(
+            { body: body ?? (await this.#recordedBody(state)), turn, step, attempt },
+            state,
+            jobs,
+            abort,
+          );
+      }
+      case 'execute':
+        return (abort) => attemptJob(state, work.call, jobs, abort);
+      case 'prepare':
+        return (abort) => prepareJob(state, work.call, jobs, abort);
+      case 'reconcile':
+        return (abort) => reconcileJob(state, work.call, jobs, abort);
+      default:
+        return undefined;
+    }
+  }
+
+  /** The bytes of the open request from the record, where today's adapter would make others. */
+  async #recordedBody({ session, lastRequest = 0 }: SessionState): Promise<() => string> {
+    const { store } = this.#options;
+    const events = (await store.read(session)).map(open);
+    const source = {
+      eventAt: (seq: number) => events[seq - 1],
+      blob: (digest: Digest) => store.blob(digest),
+    };
+    const { body } = await rebuildRequest(source, lastRequest);
+    return () => body;
+  }
+
+  #abortCancelled(): void {
+    if (!this.#live.state.active?.cancel) return;
+    for (const { work, abort } of this.#jobs.values())
+      if (work.kind !== 'reconcile') abort.abort(new Error('the turn was cancelled'));
+  }
+
+  /** Whether work is waiting for its time. */
+  #planned(): boolean {
+    return next(this.#live.state).some((work) => work.kind === 'resend' || work.kind === 'start');
+  }
+
+  /** The one place where the driver waits for the world. */
+  async #pause(): Promise<void> {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const due = next(this.#live.state)
+      .flatMap((work) => (work.kind === 'resend' || work.kind === 'start' ? [work.notBefore] : []))
+      .filter((at) => at > now);
+    const timer = due.length > 0 ? clock.after(Math.min(...due) - now, () => this.#wake.raise()) : undefined;
+    await this.#wake.raised();
+    timer?.cancel();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * What a driver does in the world: model requests, previews, attempts, reconciliations. Each job ends in facts for
+ * the log, always, and touches nothing else.
+ */
+import type { Clock } from '../clock.ts';
+import { bug } from '../errors.ts';
+import { decodeArguments } from '../effect/arguments.ts';
+import { idempotencyKey } from '../effect/key.ts';
+import type { ToolDefinition } from '../event/definition.ts';
+import type { NewFact } from '../event/events.ts';
+import type { Json, JsonObject } from '../event/json.ts';
+import type { Blob } from '../log/store.ts';
+import type { Delta, ModelReply } from '../model/model.ts';
+import { toolOf, type CallState, type SessionState } from '../session/state.ts';
+import type { Preview } from '../tool/preview.ts';
+import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
+import type { Agent } from './agent.ts';
+import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
+import { encodeResult } from './result.ts';
+import { describeThrown } from './thrown.ts';
+
+/** A preview or a reconciliation must answer within this time. */
+export const PREPARE_MS = 30_000;
+
+export type News = { readonly fact: NewFact; readonly blobs: readonly Blob[] };
+
+export type JobContext = {
+  readonly agent: Agent;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onDelta: (
+    delta: Delta & { readonly turn: number; readonly step: number; readonly attempt: number },
+  ) => void;
+  /** News that comes after its job has ended. */
+  readonly onLate: (news: News) => void;
+};
+
+const news = (fact: NewFact, blobs: readonly Blob[] = []): News => ({ fact, blobs });
+
+export const sleep = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+
+export type RequestJob = {
+  readonly body: () => string;
+  readonly turn: number;
+  readonly step: number;
+  readonly attempt: number;
+};
+
+export const requestJob = async (
+  job: RequestJob,
+  state: SessionState,
+  { agent, clock, onDelta }: JobContext,
+  abort: AbortController,
+): Promise<News> => {
+  const { turn, step, attempt } = job;
+  const began = clock.monotonic();
+  const sent = agent.model.send({
+    body: job.body,
+    agent: state.agent,
+    turn,
+    step,
+    attempt,
+    modelCall: state.modelCalls,
+    signal: abort.signal,
+    onDelta: (delta) => onDelta({ ...delta, turn, step, attempt }),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => sleep(clock, ms, signal),
+  });
+  const reply = await bounded(sent, state.agent.limits.requestMs, clock, abort);
+  const ms = Math.max(0, Math.round(clock.monotonic() - began));
+  const { kind, ...data } = reply;
+  if (kind === 'response')
+    return news({ type: 'response.received', data: { turn, step, attempt, ms, ...data } } as NewFact);
+  return news({ type: 'request.failed', data: { turn, step, attempt, ms, ...data } } as NewFact);
+};
+
+/** A model that does not answer, or does not stop when told, is given up; what it may cost is said. */
+const bounded = async (
+  sent: Promise<ModelReply>,
+  requestMs: number,
+  clock: Clock,
+  abort: AbortController,
+): Promise<ModelReply> => {
+  const { promise, resolve } = Promise.withResolvers<ModelReply>();
+  const giveUp = (kind: 'timeout' | 'cancelled', message: string): void =>
+    resolve({ kind: 'failed', maybeBilled: true, problem: { kind, message } });
+  const timers = [
+    clock.after(requestMs, () => {
+      giveUp('timeout', `The model gave no answer within ${requestMs} ms.`);
+      abort.abort(new Error('request timed out'));
+    }),
+  ];
+  const cancelled = (): void => {
+    timers.push(clock.after(CANCEL_GRACE_MS, () => giveUp('cancelled', 'The request was cancelled.')));
+  };
+  abort.signal.addEventListener('abort', cancelled, { once: true });
+  // The contract says that a model never throws; one that does is a failure, not a lost session.
+  const caught = sent.catch((thrown: unknown): ModelReply => {
+    const { message } = describeThrown(thrown);
+    return {
+      kind: 'failed',
+      maybeBilled: true,
+      problem: { kind: 'bad-response', message: `The model threw: ${message}` },
+    };
+  });
+  const reply = await Promise.race([caught, promise]);
+  abort.signal.removeEventListener('abort', cancelled);
+  for (const timer of timers) timer.cancel();
+  return reply;
+};
+
+type Hand = { readonly tool: Tool; readonly definition: ToolDefinition };
+
+/** The code of a call's tool, if it is still the tool that the record describes. */
+export const handOf = (
+  state: SessionState,
+  agent: Agent,
+  call: CallState,
+): Hand | { readonly refused: News } => {
+  const definition = toolOf(state.agent, call.tool);
+  const tool = agent.tools.get(call.tool);
+  const current = agent.definition.tools.find((other) => other.name === call.tool);
+  if (tool && definition && current?.digest === definition.digest) return { tool, definition };
+  const message = tool
+    ? `The definition of ${call.tool} has changed since it was offered. The call was not run.`
+    : `This build has no tool called ${call.tool}. The call was not run.`;
+  const code = tool ? 'tool-changed' : 'tool-missing';
+  return { refused: news({ type: 'call.refused', data: { call: call.id, code, message } }) };
+};
+
+const contextOf = (
+  state: SessionState,
+  call: CallState,
+  { clock, log }: JobContext,
+  { signal, attempt = call.attempt }: { readonly signal: AbortSignal; readonly attempt?: number },
+): ToolContext => ({
+  signal,
+  idempotencyKey: idempotencyKey(state.session, call.id),
+  attempt,
+  call: `${state.session} ${call.id}`,
+  log,
+  now: () => clock.now(),
+  base: call.prepared?.base as Json | undefined,
+});
+
+type Input =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly refusal: { readonly code: string; readonly message: string } };
+
+const inputOf = async (tool: Tool, call: CallState): Promise<Input> => {
+  const decoded = decodeArguments(call.args);
+  if (!decoded.ok) throw bug('recorded arguments can be decoded', { call: call.id });
+  try {
+    const checked = await checkInput(tool, decoded.value);
+    if (checked.ok) return { ok: true, value: checked.input };
+    return { ok: false, refusal: { code: 'arguments-schema', message: checked.message } };
+  } catch (thrown) {
+    return { ok: false, refusal: refusalOf(thrown) };
+  }
+};
+
+const refused = (call: CallState, refusal: { readonly code: string; readonly message: string }): News =>
+  news({ type: 'call.refused', data: { call: call.id, ...refusal } });
+
+export const prepareJob = async (
+  state: SessionState,
+  call: CallState,
+  context: JobContext,
+  abort: AbortController,
+): Promise<News> => {
+  const hand = handOf(state, context.agent, call);
+  if ('refused' in hand) return hand.refused;
+  try {
+    const input = await inputOf(hand.tool, call);
+    if (!input.ok) return refused(call, input.refusal);
+    const made = hand.tool.preview?.(
+      input.value as never,
+      contextOf(state, call, context, { signal: abort.signal, attempt: call.attempt + 1 }),
+    );
+    const preview = await inTime(made, context.clock, 'preview');
+    const { base, ...shown } = plainJson(preview ?? { title: call.tool, blocks: [] });
+    const data = { call: call.id, preview: shown, ...(base !== undefined && { base }) };
+    return news({ type: 'call.prepared', data });
+  } catch (thrown) {
+    return refused(call, refusalOf(thrown));
+  }
+};
+
+/** Previews become part of the record: only what JSON can say. */
+const plainJson = (preview: Preview): JsonObject => JSON.parse(JSON.stringify(preview)) as JsonObject;
+
+const inTime = async <T>(work: Promise<T> | T, clock: Clock, what: string): Promise<T> => {
+  if (!(work instanceof Promise)) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = clock.after(PREPARE_MS, () =>
+    reject(new Error(`the ${what} took longer than ${PREPARE_MS} ms`)),
+  );
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    timer.cancel();
+  }
+};
+
+export const attemptJob = async (
+  state: SessionState,
+  call: CallState,
+  context: JobContext,
+  abort: AbortController,
+): Promise<News> => {
+  const { attempt } = call;
+  const result = ({ outcome, blobs, ms }: Ended): News =>
+    news({ type: 'call.result', data: { call: call.id, attempt, outcome, ms } }, blobs);
+  const hand = handOf(state, context.agent, call);
+  if ('refused' in hand) throw bug('a call is only started with the tool at hand', { call: call.id });
+  const input = await inputOf(hand.tool, call);
+  if (!input.ok) return result({ outcome: { kind: 'failed', ...input.refusal }, blobs: [], ms: 0 });
+  const ended = await runAttempt({
+    ...hand,
+    input: input.value,
+    context: contextOf(state, call, context, abort),
+    limits: state.agent.limits,
+    clock: context.clock,
+    abort,
+    onLate: ({ outcome, blobs, ms }) =>
+      context.onLate(news({ type: 'call.late', data: { call: call.id, attempt, outcome, ms } }, blobs)),
+  });
+  return result(ended);
+};
+
+export const reconcileJob = async (
+  state: SessionState,
+  call: CallState,
+  context: JobContext,
+  abort: AbortController,
+): Promise<News> => {
+  const { attempt } = call;
+  const answered = (answer: ReconcileAnswer, blobs: readonly Blob[] = []): News =>
+    news({ type: 'call.reconciled', data: { call: call.id, attempt, answer } }, blobs);
+  const hand = handOf(state, context.agent, call);
+  if ('refused' in hand)
+    return answered({ happened: 'unknown', note: `This build cannot ask ${call.tool} what became of it.` });
+  try {
+    const input = await inputOf(hand.tool, call);
+    const asked = hand.tool.reconcile?.(input as never, contextOf(state, call, context, abort));
+    const answer: Reconciled = (await inTime(asked, context.clock, 'reconciliation')) ?? {
+      happened: 'unknown',
+      note: 'The tool has no reconcile function.',
+    };
+    if (answer.happened !== true) return answered(answer);
+    const { outcome, blobs } = await encodeResult(answer.result, 'once', state.agent.limits);
+    return answered({ happened: true, content: outcome.kind === 'ok' ? outcome.content : [] }, blobs);
+  } catch (thrown) {
+    return answered({ happened: 'unknown', note: `Asking failed: ${describeThrown(thrown).message}` });
+  }
+};
+
+type ReconcileAnswer = Extract<NewFact, { type: 'call.reconciled' }>['data']['answer'];
+
+/** Checks before the start is recorded: the tool is at hand and takes these arguments. */
+export const startProblem = async (
+  state: SessionState,
+  call: CallState,
+  agent: Agent,
+): Promise<News | undefined> => {
+  const hand = handOf(state, agent, call);
+  if ('refused' in hand) return hand.refused;
+  const input = await inputOf(hand.tool, call);
+  return input.ok ? undefined : refused(call, input.refusal);
+};

@@ -1,0 +1,152 @@
+/**
+ * A session as this process knows it: the state folded to some seq, the head's hash, and the request builder.
+ * A cache of the log: it is thrown away and loaded again whenever it might be wrong.
+ */
+import { bug } from '../errors.ts';
+import type { Digest } from '../event/canonical.ts';
+import type { AgentDefinition } from '../event/definition.ts';
+import { genesis, open, seal, type StoredEvent } from '../event/envelope.ts';
+import type { LogEvent, NewEvent } from '../event/events.ts';
+import { RequestBuilder } from '../context/request-builder.ts';
+import type { Encoder } from '../context/encoding.ts';
+import type { Blob, LogStore } from '../log/store.ts';
+import { conclude } from '../session/conclude.ts';
+import { evolve, initial } from '../session/evolve.ts';
+import type { SessionState } from '../session/state.ts';
+import { summaryOf } from '../session/summary.ts';
+
+/** Decisions that may follow from one fact; more means that conclude does not come to rest. */
+const DECISIONS_MAX = 10_000;
+
+/** Events that belong together, sealed one after the other on a state that is not committed yet. */
+export class Batch {
+  readonly session: string;
+  readonly at: number;
+  readonly expected: number;
+  readonly #before: SessionState;
+  readonly #builder: RequestBuilder | undefined;
+  #state: SessionState;
+  #hash: Digest;
+  readonly events: LogEvent[] = [];
+  readonly stored: StoredEvent[] = [];
+  readonly blobs: Blob[] = [];
+
+  constructor(live: LiveSession, at: number) {
+    this.session = live.session;
+    this.at = at;
+    this.#before = live.state;
+    this.#state = live.state;
+    this.#hash = live.hash;
+    this.#builder = live.builder;
+    this.expected = live.state.seq;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get hash(): Digest {
+    return this.#hash;
+  }
+
+  /** Adds an event, and after it every decision that follows. */
+  add(event: NewEvent, blobs: readonly Blob[] = []): void {
+    this.#append(event);
+    this.blobs.push(...blobs);
+    for (let i = 0; i < DECISIONS_MAX; i++) {
+      const decision = conclude(this.#state);
+      if (!decision) return;
+      this.#append(decision);
+    }
+    throw bug('conclude comes to rest', { session: this.session, seq: this.#state.seq });
+  }
+
+  /** Writes the batch. The list of sessions is touched only when what it shows has changed. */
+  async commit(store: LogStore, epoch: number | undefined): Promise<void> {
+    const summary = summaryOf(this.#state);
+    const before = summaryOf(this.#before);
+    const changed =
+      this.expected === 0 ||
+      before.status !== summary.status ||
+      before.waiting !== summary.waiting ||
+      before.inDoubt !== summary.inDoubt ||
+      before.turns !== summary.turns ||
+      before.agent !== summary.agent;
+    await store.append({
+      session: this.session,
+      expected: this.expected,
+      events: this.stored,
+      ...(this.blobs.length > 0 && { blobs: this.blobs }),
+      ...(epoch !== undefined && { epoch }),
+      ...(changed && { summary }),
+    });
+  }
+
+  #append(event: NewEvent): void {
+    const place = { seq: this.#state.seq + 1, at: this.at, prev: this.#hash };
+    const sealed = seal(event, place);
+    const before = this.#state;
+    this.#state = evolve(before, sealed.event);
+    this.#hash = sealed.stored.hash;
+    this.events.push(sealed.event);
+    this.stored.push(sealed.stored);
+    this.#builder?.push(sealed.event, before, this.#state);
+  }
+}
+
+export class LiveSession {
+  readonly session: string;
+  readonly #encoderOf: ((agent: AgentDefinition) => Encoder | undefined) | undefined;
+  #builder: RequestBuilder | undefined;
+  #state: SessionState;
+  #hash: Digest;
+
+  /** Without `encoderOf` the session can be read and commanded, but no request can be built. */
+  constructor(session: string, encoderOf?: (agent: AgentDefinition) => Encoder | undefined) {
+    this.session = session;
+    this.#encoderOf = encoderOf;
+    this.#builder = encoderOf && new RequestBuilder(encoderOf);
+    this.#state = initial(session);
+    this.#hash = genesis(session);
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get hash(): Digest {
+    return this.#hash;
+  }
+
+  get builder(): RequestBuilder | undefined {
+    return this.#builder;
+  }
+
+  /** Forgets all: a builder that has seen events which were not written cannot go back. */
+  reset(): void {
+    this.#builder = this.#encoderOf && new RequestBuilder(this.#encoderOf);
+    this.#state = initial(this.session);
+    this.#hash = genesis(this.session);
+  }
+
+  /** Reads what was appended since, here or elsewhere. */
+  async refresh(store: LogStore): Promise<readonly LogEvent[]> {
+    const stored = await store.read(this.session, this.#state.seq + 1);
+    return stored.map((one) => this.#push(one));
+  }
+
+  /** Takes over a batch that was committed on top of this state. */
+  adopt(batch: Batch): void {
+    this.#state = batch.state;
+    this.#hash = batch.hash;
+  }
+
+  #push(stored: StoredEvent): LogEvent {
+    const event = open(stored);
+    const before = this.#state;
+    this.#state = evolve(before, event);
+    this.#hash = stored.hash;
+    this.#builder?.push(event, before, this.#state);
+    return event;
+  }
+}

@@ -1,0 +1,30 @@
+/** Whether a fact in hand still tells the log something: after an unclear commit it may stand there already. */
+import type { NewFact } from '../event/events.ts';
+import { findCall, type SessionState } from '../session/state.ts';
+
+export const isNews = (state: SessionState, fact: NewFact): boolean => {
+  switch (fact.type) {
+    case 'response.received':
+    case 'request.failed': {
+      const { turn, step, attempt } = fact.data;
+      const request = state.active?.turn === turn ? state.active.request : undefined;
+      return request?.phase === 'open' && request.step === step && request.attempt === attempt;
+    }
+    case 'call.result': {
+      const call = findCall(state, fact.data.call);
+      return call?.phase === 'started' && call.attempt === fact.data.attempt;
+    }
+    case 'call.prepared': {
+      const call = findCall(state, fact.data.call);
+      return call !== undefined && !call.prepared && call.phase !== 'closed';
+    }
+    case 'call.refused': {
+      const call = findCall(state, fact.data.call);
+      return call !== undefined && call.phase !== 'closed' && call.phase !== 'started';
+    }
+    case 'call.reconciled':
+      return findCall(state, fact.data.call)?.phase === 'ended';
+    default:
+      return true;
+  }
+};
