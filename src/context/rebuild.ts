@@ -28,8 +28,9 @@ export const rebuildRequest = async (source: RebuildSource, seq: number): Promis
   }));
   let chain = CHAIN_START;
   for (const part of parts) chain = chainNode(chain, part.text);
-  const head = await frame(source, data.head, seq);
-  const tail = await frame(source, data.tail, seq);
+  const frame = frameOf(source, seq);
+  const head = await frameText(source, frame.head, seq);
+  const tail = await frameText(source, frame.tail, seq);
   const body = head + parts.map((part) => part.text).join(',') + tail;
   if (chain !== data.chain || Buffer.byteLength(body) !== data.bytes) throw damaged(seq, 'its parts');
   return { head, tail, parts, body };
@@ -59,7 +60,16 @@ const templatesOf = (source: RebuildSource, seq: number): readonly PartTemplate[
   return pieces.toReversed().flat();
 };
 
-const frame = async (source: RebuildSource, digest: Digest, seq: number): Promise<string> => {
+const frameOf = (source: RebuildSource, seq: number): { readonly head: Digest; readonly tail: Digest } => {
+  for (let at: number | undefined = seq; at !== undefined;) {
+    const { frame, reuse }: EventData['request.built'] = requestAt(source, at);
+    if (frame) return frame;
+    at = reuse?.request;
+  }
+  throw damaged(seq, 'its frame');
+};
+
+const frameText = async (source: RebuildSource, digest: Digest, seq: number): Promise<string> => {
   const bytes = await source.blob(digest);
   if (!bytes || sha256(bytes) !== digest) throw damaged(seq, `its frame ${digest}`);
   return Buffer.from(bytes).toString('utf8');

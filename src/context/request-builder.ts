@@ -20,6 +20,13 @@ export type BuiltRequest = {
   readonly parts: readonly string[];
 };
 
+type Last = {
+  readonly request: number;
+  readonly parts: number;
+  readonly head: Digest | undefined;
+  readonly tail: Digest | undefined;
+};
+
 export const bodyOf = ({ head, parts, tail }: Pick<BuiltRequest, 'head' | 'parts' | 'tail'>): string =>
   head + parts.join(',') + tail;
 
@@ -34,7 +41,7 @@ export class RequestBuilder {
   #encoded = 0;
   readonly #templates: PartTemplate[] = [];
   /** The last request in the log that was built in this encoding, and its number of parts. */
-  #last: { readonly request: number; readonly parts: number } | undefined;
+  #last: Last | undefined;
   #frame: { readonly agent: SessionState['agent']; readonly head: Text; readonly tail: Text } | undefined;
 
   /** `encoderOf` answers how an agent's model wants its requests; undefined where this build does not know it. */
@@ -51,14 +58,15 @@ export class RequestBuilder {
   build(state: SessionState, turn: number, step: number): BuiltRequest {
     this.#encode();
     const { head, tail } = this.#framed(state);
+    const last = this.#last;
+    const framed = last?.head === head.digest && last.tail === tail.digest;
     const data: BuiltRequest['data'] = {
       turn,
       step,
-      ...(this.#last && { reuse: this.#last }),
-      parts: this.#templates.slice(this.#last?.parts ?? 0),
+      ...(last && { reuse: { request: last.request, parts: last.parts } }),
+      ...(!framed && { frame: { head: head.digest, tail: tail.digest } }),
+      parts: this.#templates.slice(last?.parts ?? 0),
       chain: this.#chain,
-      head: head.digest,
-      tail: tail.digest,
       bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1),
     };
     return { data, head: head.text, tail: tail.text, parts: this.#parts };
@@ -78,7 +86,9 @@ export class RequestBuilder {
   /** A request in the log covers the parts that stood when it was built, unless another form made it. */
   #built(seq: number, data: EventData['request.built']): void {
     this.#encode();
-    this.#last = data.chain === this.#chain ? { request: seq, parts: this.#parts.length } : undefined;
+    const { head, tail } = data.frame ?? this.#last ?? {};
+    this.#last =
+      data.chain === this.#chain ? { request: seq, parts: this.#parts.length, head, tail } : undefined;
   }
 
   /** Another provider's form shares nothing with what was stored before. */

@@ -155,9 +155,8 @@ export type DecisionData = {
     readonly parts: readonly PartTemplate[];
     /** The last node of the prefix chain over the head and all parts. */
     readonly chain: Digest;
-    /** Bytes before the first part and after the last, in the blob store. */
-    readonly head: Digest;
-    readonly tail: Digest;
+    /** Bytes before the first part and after the last, in the blob store; absent where they are those of the reused request. */
+    readonly frame?: { readonly head: Digest; readonly tail: Digest };
     /** UTF-8 bytes of the whole body. */
     readonly bytes: number;
   };
@@ -175,7 +174,7 @@ export type DecisionData = {
     readonly call: CallId;
     readonly tool: string;
     readonly label: string;
-    /** Canonical arguments, left out where they equal the raw text. */
+    /** Canonical arguments that a person gave; absent where they are what the model's text means. */
     readonly args?: string;
     readonly do: 'run' | 'ask';
     /** The rule that said so. */

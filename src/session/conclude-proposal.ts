@@ -46,8 +46,7 @@ export const concludeProposal = (state: SessionState, turn: TurnState): NewDecis
   if (!usable.ok) return reject(usable.reason, usable.message);
   const verdict = judgeCall(state, tool, usable.value, usable.canonical);
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
-  const args = usable.canonical === call.args ? {} : { args: usable.canonical };
-  return { type: 'call.proposed', data: { ...head, ...args, do: verdict.do, rule: verdict.rule } };
+  return { type: 'call.proposed', data: { ...head, do: verdict.do, rule: verdict.rule } };
 };
 
 const unknownTool = (agent: AgentDefinition, name: string): string => {

@@ -209,7 +209,8 @@ const proposed = (state: SessionState, data: EventData['call.proposed']): Sessio
   const { turn, index } = callPosition(data.call);
   return inTurn(state, turn, (active) => {
     const raw = active.response?.calls[index - 1]?.args ?? '';
-    const args = data.args ?? raw;
+    const decoded = data.args === undefined ? decodeArguments(raw) : undefined;
+    const args = decoded?.ok ? decoded.canonical : (data.args ?? raw);
     const before = active.calls.find((call) => call.id === data.call);
     const phase = data.do === 'run' ? 'ready' : 'to-ask';
     // Proposed again after an edit: the same call with other arguments.

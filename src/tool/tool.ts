@@ -4,8 +4,8 @@
  */
 import type { Json, JsonObject } from '../event/json.ts';
 import { badInput } from '../errors.ts';
-import type { EffectKind } from '../effect/kind.ts';
-import { EFFECT_KINDS } from '../effect/kind.ts';
+import type { EffectKind } from '../event/effect-kind.ts';
+import { EFFECT_KINDS } from '../event/effect-kind.ts';
 import type { Preview } from './preview.ts';
 import type { InputSchema, StandardSchema } from './schema.ts';
 

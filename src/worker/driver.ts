@@ -74,7 +74,6 @@ export class Driver {
   readonly #jobs = new Map<string, Job>();
   /** Names of work whose intent this driver recorded itself. */
   readonly #begun = new Set<string>();
-  readonly #frames = new Set<Digest>();
   readonly #wake = new Signal();
   readonly #stop = new AbortController();
   #inbox: Delivery[] = [];
@@ -205,17 +204,17 @@ export class Driver {
     const { builder } = this.#live;
     if (!builder) return;
     const { data, head, tail } = builder.build(batch.state, turn, step);
-    batch.add({ type: 'request.built', data }, this.#frame(data, head, tail));
+    batch.add({ type: 'request.built', data }, this.#frameBlobs(data, head, tail));
     this.#begun.add(`request ${turn}.${step}#1`);
   }
 
-  /** What stands around the parts, where this driver has not stored it yet. */
-  #frame(data: EventData['request.built'], head: string, tail: string): readonly Blob[] {
-    const fresh = (digest: Digest, text: string): readonly Blob[] =>
-      this.#frames.has(digest) ? [] : [{ digest, bytes: Buffer.from(text) }];
-    const blobs = [...fresh(data.head, head), ...fresh(data.tail, tail)];
-    for (const { digest } of blobs) this.#frames.add(digest);
-    return blobs;
+  /** What stands around the parts, where the log does not have it yet. */
+  #frameBlobs(data: EventData['request.built'], head: string, tail: string): readonly Blob[] {
+    if (!data.frame) return [];
+    return [
+      { digest: data.frame.head, bytes: Buffer.from(head) },
+      { digest: data.frame.tail, bytes: Buffer.from(tail) },
+    ];
   }
 
   /** False where somebody else appended first, and all has to be decided again. */
@@ -250,7 +249,6 @@ export class Driver {
 
   /** The request builder has seen events that were not written; it is made again from the log. */
   async #reload(): Promise<void> {
-    this.#frames.clear();
     this.#live.reset();
     await this.#live.refresh(this.#options.store);
   }
