@@ -22,19 +22,21 @@ export const genesis = (session: string): Digest => sha256(`onrecord/1 ${session
 
 export const chainHash = (prev: Digest, body: string): Digest => sha256(prev + body);
 
-/** Gives an event its place: returns it with its stored form. */
+/**
+ * Gives an event its place: returns it with its stored form. The event that comes back is read from that form,
+ * so that whoever writes it goes on with exactly the value that every later reader of the log will see.
+ */
 export const seal = (
   event: NewEvent,
   place: { readonly seq: number; readonly at: number; readonly prev: Digest },
 ): { readonly event: LogEvent; readonly stored: StoredEvent } => {
-  const { seq, at } = place;
-  // Keys stand in canonical order here, so only `data` has to be sorted.
+  const { seq, at, prev } = place;
+  const { type } = event;
   const data = canonical(event.data);
-  const body = `{"at":${at},"data":${data},"seq":${seq},"type":${JSON.stringify(event.type)},"v":${EVENT_VERSION}}`;
-  return {
-    event: { ...event, seq, at },
-    stored: { seq, hash: chainHash(place.prev, body), body },
-  };
+  // Keys stand in canonical order here, so only `data` has to be sorted.
+  const body = `{"at":${at},"data":${data},"seq":${seq},"type":${JSON.stringify(type)},"v":${EVENT_VERSION}}`;
+  const read = { type, data: JSON.parse(data) as NewEvent['data'], seq, at } as LogEvent;
+  return { event: read, stored: { seq, hash: chainHash(prev, body), body } };
 };
 
 type Envelope = { at: number; data: Json; seq: number; type: string; v: number };
