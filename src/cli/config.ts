@@ -1,0 +1,69 @@
+/**
+ * Where a command finds its agents and its store: onrecord.config.ts (or .js, .mjs) in this folder or the next one
+ * above, and agents/*.yaml beside it.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { badInput, isOnrecordError } from '../errors.ts';
+import type { Agent } from '../worker/agent.ts';
+
+export type Config = {
+  readonly agents: readonly Agent[];
+  /** Path of the SQLite store, relative to the configuration file. Default ".onrecord/log.db". */
+  readonly store?: string;
+};
+
+export const defineConfig = (config: Config): Config => config;
+
+export const STORE_PATH = '.onrecord/log.db';
+const CONFIG_NAMES = ['onrecord.config.ts', 'onrecord.config.js', 'onrecord.config.mjs'];
+
+export type Place = {
+  /** The folder of the configuration file, or the current one where there is none. */
+  readonly folder: string;
+  readonly file: string | undefined;
+};
+
+export const findConfig = (from: string, named?: string): Place => {
+  if (named !== undefined) {
+    const file = resolve(from, named);
+    if (!existsSync(file))
+      throw badInput('config-not-found', `There is no configuration file ${named}.`, { file: named });
+    return { folder: dirname(file), file };
+  }
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const name = CONFIG_NAMES.find((candidate) => existsSync(join(folder, candidate)));
+    if (name !== undefined) return { folder, file: join(folder, name) };
+    if (dirname(folder) === folder) return { folder: resolve(from), file: undefined };
+  }
+};
+
+/** Loads the configuration's code. Throws `config-invalid` with the reason. */
+export const loadConfig = async ({ file }: Place): Promise<Config> => {
+  if (file === undefined) return { agents: [] };
+  const module = await importConfig(file);
+  const config = (module as { default?: unknown }).default;
+  if (isConfig(config)) return config;
+  throw badInput('config-invalid', `${file} has no default export made by defineConfig({ agents: [...] }).`, {
+    file,
+  });
+};
+
+const importConfig = async (file: string): Promise<unknown> => {
+  try {
+    return (await import(pathToFileURL(file).href)) as unknown;
+  } catch (cause) {
+    if (isOnrecordError(cause)) throw cause;
+    throw badInput(
+      'config-invalid',
+      `${file} could not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        file,
+      },
+    );
+  }
+};
+
+const isConfig = (value: unknown): value is Config =>
+  typeof value === 'object' && value !== null && Array.isArray((value as { agents?: unknown }).agents);

@@ -1,0 +1,54 @@
+/** The exit codes of every command; `onrecord help exit-codes` prints them. */
+import { isOnrecordError, type OnrecordError } from '../errors.ts';
+
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  waiting: 3,
+  inDoubt: 4,
+  stopped: 5,
+  tooNew: 6,
+  proofFailed: 7,
+  notJudged: 8,
+  store: 9,
+  notAllowed: 10,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
+  0: 'done',
+  1: 'the work failed (turn, scenario, decision refused)',
+  2: 'the command line is wrong',
+  3: 'waits for a person',
+  4: 'in doubt: a person must settle a call',
+  5: 'stopped by a limit, or cancelled',
+  6: 'store or bundle was written by a newer program',
+  7: 'proof failed: replay differs, verify found damage',
+  8: 'could not be judged: suite errored, fault never reached',
+  9: 'store not usable (locked, full, network folder, damaged)',
+  10: 'not allowed (token, role, four eyes)',
+  130: 'interrupted by Ctrl C; the session is whole and can be resumed',
+};
+
+const USAGE_CODES: ReadonlySet<string> = new Set([
+  'usage',
+  'config-invalid',
+  'agent-invalid',
+  'turn-key-invalid',
+]);
+
+export const exitCodeOf = (error: unknown): ExitCode => {
+  if (!isOnrecordError(error)) return EXIT.failed;
+  return byCode(error);
+};
+
+const byCode = ({ code, next }: OnrecordError): ExitCode => {
+  if (code === 'store-too-new' || code === 'event-too-new') return EXIT.tooNew;
+  if (code.startsWith('store-')) return EXIT.store;
+  if (next === 'corrupt') return EXIT.proofFailed;
+  if (USAGE_CODES.has(code)) return EXIT.usage;
+  return EXIT.failed;
+};

@@ -1,0 +1,118 @@
+/** THE CONSOLE: finds the command, loads only its code, and turns what comes of it into an exit code. */
+import { Command as Parser, CommanderError } from 'commander';
+import { userInfo } from 'node:os';
+import { systemClock } from '../clock.ts';
+import { badInput } from '../errors.ts';
+import { Cli } from './cli.ts';
+import type { Command, Input } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
+import { openScreen, type Screen } from './terminal/screen.ts';
+import type { ColourChoice } from './terminal/look.ts';
+
+export type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'cwd' | 'once'>;
+
+const GLOBAL_OPTIONS = [
+  ['--json', 'print one JSON value on stdout'],
+  ['--store <path>', 'the SQLite store'],
+  ['--config <path>', 'the configuration file'],
+  ['--color <when>', 'auto, always or never'],
+  ['--ascii', 'symbols in ASCII only'],
+  ['--utc', 'times in UTC'],
+  ['-q, --quiet', 'results only'],
+  ['--trace', 'print the stack of an error'],
+] as const;
+
+export const main = async (process: Process): Promise<ExitCode> => {
+  const [name = 'help', ...rest] = process.argv.slice(2);
+  const known = COMMANDS[name === '--help' || name === '-h' ? 'help' : name];
+  const load = known ?? COMMANDS['help'];
+  if (!load) throw badInput('usage', 'The command help is missing.');
+  const command = await load();
+  let input: Input | undefined;
+  const parser = parserOf(command, (parsed) => (input = parsed));
+  try {
+    if (!known) throw badInput('usage', `There is no command "${name}".`, {}, 'onrecord help');
+    await parser.parseAsync(rest, { from: 'user' });
+  } catch (error) {
+    return usage(error, process, parser);
+  }
+  if (!input) return EXIT.done;
+  return run(command, input, process);
+};
+
+const run = async (command: Command, input: Input, process: Process): Promise<ExitCode> => {
+  const screen = screenOf(process, input.options);
+  const { store, config, trace } = input.options;
+  const cli = new Cli({
+    screen,
+    cwd: process.cwd(),
+    user: userName(process.env),
+    storePath: typeof store === 'string' ? store : undefined,
+    configPath: typeof config === 'string' ? config : undefined,
+  });
+  process.once('SIGINT', () => cli.interrupt.abort());
+  try {
+    const code = await command.run(cli, input);
+    return cli.interrupt.signal.aborted ? EXIT.interrupted : code;
+  } catch (error) {
+    screen.error(error, { trace: trace === true });
+    return exitCodeOf(error);
+  } finally {
+    await cli.close();
+  }
+};
+
+const parserOf = (command: Command, parsed: (input: Input) => void): Parser => {
+  const parser = new Parser(command.name).exitOverride().configureOutput({ writeOut: noop, writeErr: noop });
+  parser.helpOption(false).allowExcessArguments(false);
+  for (const { name, description, required } of command.arguments)
+    parser.argument(required ? `<${name}>` : `[${name}]`, description);
+  for (const [flags, description] of GLOBAL_OPTIONS) parser.option(flags, description);
+  for (const option of command.options) parser.option(option.flags, option.description, option.default);
+  return parser.action((...values: unknown[]) => {
+    const args = values.slice(0, command.arguments.length) as (string | undefined)[];
+    parsed({ args, options: parser.opts() });
+  });
+};
+
+const noop = (): void => undefined;
+
+const usage = (error: unknown, process: Process, parser: Parser): ExitCode => {
+  const screen = screenOf(process, parser.opts());
+  const said = error instanceof CommanderError ? error.message.replace(/^error: /, '') : '';
+  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
+  screen.error(
+    error instanceof CommanderError
+      ? badInput('usage', sentence, {}, `onrecord help ${parser.name()}`)
+      : error,
+  );
+  return EXIT.usage;
+};
+
+const screenOf = (process: Process, options: Input['options']): Screen => {
+  const { color, ascii, utc, quiet, json } = options;
+  const choices: readonly ColourChoice[] = ['auto', 'always', 'never'];
+  return openScreen({
+    stdout: process.stdout,
+    stderr: process.stderr,
+    stdin: process.stdin,
+    env: process.env,
+    clock: systemClock,
+    color: choices.find((choice) => choice === color) ?? 'auto',
+    ascii: ascii === true,
+    utc: utc === true,
+    quiet: quiet === true,
+    json: json === true,
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  });
+};
+
+/** The account's name; systems without one for this user fall back to what the environment says. */
+const userName = (env: NodeJS.ProcessEnv): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return env['USER'] ?? 'unknown';
+  }
+};
