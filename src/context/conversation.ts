@@ -26,6 +26,8 @@ export class Conversation {
   /** Where the results of the open step lie in the log, by call. */
   #results = new Map<string, Source>();
   #open: { readonly seq: number; readonly ids: readonly string[] } | undefined;
+  /** News that came while calls were open: it may not stand between them and their results. */
+  #held: Entry[] = [];
   /** Turns whose input is not part of the conversation yet, because another turn is running. */
   readonly #waiting = new Map<number, Entry>();
 
@@ -114,6 +116,8 @@ export class Conversation {
     if (!complete && !ended) return;
     this.#entries.push(this.#resultsEntry(event.seq, this.#open.ids, calls));
     this.#open = undefined;
+    this.#entries.push(...this.#held);
+    this.#held = [];
   }
 
   #resultsEntry(seq: number, ids: readonly string[], calls: readonly CallState[]): Entry {
@@ -128,7 +132,9 @@ export class Conversation {
     const open = before.leftOpen.find((call) => call.id === event.data.call);
     if (!open) return;
     const text = `About call ${index} of step ${step} in turn ${turn} (${open.tool}), whose outcome was not known: ${newsText(event)}`;
-    this.#entries.push({ seq: event.seq, item: { kind: 'note', text }, sources: [] });
+    const entry: Entry = { seq: event.seq, item: { kind: 'note', text }, sources: [] };
+    if (this.#open) this.#held.push(entry);
+    else this.#entries.push(entry);
   }
 }
 

@@ -1,5 +1,6 @@
 /** From the raw text that a model sent to arguments that may lead to an effect, or the reason why not. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Digest } from '../event/canonical.ts';
 import type { ToolDefinition } from '../event/definition.ts';
 import { parseStrict, type StrictValue } from '../event/strict.ts';
 
@@ -93,18 +94,29 @@ const forAjv = (value: StrictValue): unknown => {
   return copy;
 };
 
-/** Compiled once per definition object; sessions of one agent share the definition. */
+/** Compiled once per schema: sessions that are read from a log bring equal definitions as new objects. */
 const compiled = new WeakMap<ToolDefinition, ValidateFunction | string>();
+const byDigest = new Map<Digest, ValidateFunction | string>();
+const COMPILED_MAX = 512;
 
 const validatorOf = (tool: ToolDefinition): ValidateFunction | string => {
-  const known = compiled.get(tool);
-  if (known) return known;
-  let made: ValidateFunction | string;
+  const known = compiled.get(tool) ?? byDigest.get(tool.digest);
+  const validate = known ?? compile(tool);
+  if (byDigest.size >= COMPILED_MAX) byDigest.clear();
+  byDigest.set(tool.digest, validate);
+  compiled.set(tool, validate);
+  return validate;
+};
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+
+const compile = (tool: ToolDefinition): ValidateFunction | string => {
   try {
-    made = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(tool.inputSchema);
+    return ajv.compile(tool.inputSchema);
   } catch (error) {
-    made = `The schema of ${tool.name} cannot be used: ${String(error)}. Nothing was run.`;
+    return `The schema of ${tool.name} cannot be used: ${String(error)}. Nothing was run.`;
+  } finally {
+    // Ajv would keep every schema, and refuse a second one with the same $id.
+    ajv.removeSchema(tool.inputSchema);
   }
-  compiled.set(tool, made);
-  return made;
 };

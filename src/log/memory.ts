@@ -52,6 +52,11 @@ export class MemoryLog implements LogStore {
     this.#changes.emit('change', { session, head: target.events.length });
   }
 
+  /** What is durable now, without waiting; for oracles that must not disturb a simulation. */
+  peek(session: string): readonly StoredEvent[] {
+    return this.#streams.get(session)?.events ?? [];
+  }
+
   async read(
     session: string,
     from = 1,

@@ -18,7 +18,7 @@ export type ModelRequest = {
   readonly turn: number;
   readonly step: number;
   readonly attempt: number;
-  /** The number of this model call in its session, all attempts counted, from 1. */
+  /** The number of this model call in its session, from 1: one more than the replies and failures on record. */
   readonly modelCall: number;
   /** Aborted on cancel, shutdown and when the request's time has run out. */
   readonly signal: AbortSignal;

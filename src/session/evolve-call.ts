@@ -2,7 +2,7 @@
 import type { Settlement, LogEvent } from '../event/events.ts';
 import type { Outcome } from '../event/content.ts';
 import { digestOf } from '../event/canonical.ts';
-import type { CallState, Closing, Decided } from './state.ts';
+import type { CallState, Closing, Decided, Pause } from './state.ts';
 
 type CallEventType =
   | 'call.refused'
@@ -44,7 +44,7 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
     case 'call.late':
       return afterLate(call, event.data.outcome);
     case 'call.retry':
-      return { ...call, phase: 'retrying', notBefore: event.data.notBefore };
+      return { ...call, phase: 'retrying', pause: pauseUntil(event.data.notBefore, event.at) };
     case 'call.reconciled':
       return reconciled(call, event.data.answer);
     case 'call.failed':
@@ -67,6 +67,11 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
       return event satisfies never;
   }
 };
+
+export const pauseUntil = (notBefore: number, at: number): Pause => ({
+  notBefore,
+  ms: Math.max(0, notBefore - at),
+});
 
 const close = (call: CallState, closing: Closing): CallState => ({ ...call, phase: 'closed', closing });
 

@@ -8,8 +8,9 @@ import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
-import { evolveCall, type CallEvent } from './evolve-call.ts';
+import { evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
 import {
+  NO_PAUSE,
   toolOf,
   twin,
   type CallState,
@@ -38,7 +39,7 @@ export const initial = (session: string): SessionState => ({
   turns: [],
   active: undefined,
   queue: [],
-  modelCalls: 0,
+  modelReplies: 0,
   lastRequest: undefined,
   leftOpen: [],
   doubted: [],
@@ -75,24 +76,24 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     case 'request.built':
       return requestBuilt(state, event.seq, event.data);
     case 'request.failed':
-      return inRequest(state, event.data.turn, (request) => ({
-        ...request,
-        phase: 'failed',
-        problem: event.data.problem,
-      }));
+      return {
+        ...inRequest(state, event.data.turn, (request) => ({
+          ...request,
+          phase: 'failed',
+          problem: event.data.problem,
+        })),
+        modelReplies: state.modelReplies + 1,
+      };
     case 'request.retry':
       return inRequest(state, event.data.turn, (request) => ({
         ...request,
         phase: 'waiting',
         attempt: event.data.attempt,
-        notBefore: event.data.notBefore,
+        pause: pauseUntil(event.data.notBefore, event.at),
         problem: undefined,
       }));
     case 'request.sent':
-      return {
-        ...inRequest(state, event.data.turn, (request) => ({ ...request, phase: 'open' })),
-        modelCalls: state.modelCalls + 1,
-      };
+      return inRequest(state, event.data.turn, (request) => ({ ...request, phase: 'open' }));
     case 'response.received':
       return responded(state, event.seq, event.data);
     case 'turn.ended':
@@ -165,12 +166,11 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
   ...inTurn(state, data.turn, (turn) => ({
     ...turn,
     step: data.step,
-    request: { seq, step: data.step, phase: 'open', attempt: 1, notBefore: 0, problem: undefined },
+    request: { seq, step: data.step, phase: 'open', attempt: 1, pause: NO_PAUSE, problem: undefined },
     response: undefined,
     calls: [],
   })),
   lastRequest: seq,
-  modelCalls: state.modelCalls + 1,
 });
 
 const responded = (state: SessionState, seq: number, data: EventData['response.received']): SessionState => {
@@ -190,6 +190,7 @@ const responded = (state: SessionState, seq: number, data: EventData['response.r
       const same = signature !== '' && signature === turn.signature;
       return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1, cost: turn.cost + cost };
     }),
+    modelReplies: state.modelReplies + 1,
     cost: state.cost + cost,
     costUnknown: state.costUnknown || data.cost === undefined,
   };
@@ -238,7 +239,7 @@ const newCall = (data: { call: CallState['id']; tool: string; label: string }, a
   phase: 'ready',
   rule: '',
   attempt: 0,
-  notBefore: 0,
+  pause: NO_PAUSE,
   prepared: undefined,
   round: 0,
   digest: undefined,

@@ -4,7 +4,7 @@
  */
 import type { CallId } from '../event/call-id.ts';
 import { needsPreparing } from './evolve.ts';
-import { toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
+import { toolOf, type CallState, type Pause, type SessionState, type TurnState } from './state.ts';
 
 export type Work =
   /** Build the request of this step, record it, send it. */
@@ -15,14 +15,14 @@ export type Work =
       readonly turn: number;
       readonly step: number;
       readonly attempt: number;
-      readonly notBefore: number;
+      readonly pause: Pause;
     }
   /** A request is under way. */
   | { readonly kind: 'request'; readonly turn: number; readonly step: number; readonly attempt: number }
   /** Let the tool check the arguments and make its preview. */
   | { readonly kind: 'prepare'; readonly call: CallState }
   /** Record the start of an attempt, then execute it. */
-  | { readonly kind: 'start'; readonly call: CallState; readonly attempt: number; readonly notBefore: number }
+  | { readonly kind: 'start'; readonly call: CallState; readonly attempt: number; readonly pause: Pause }
   /** An attempt is under way. */
   | { readonly kind: 'execute'; readonly call: CallState; readonly attempt: number }
   /** Ask the tool what became of its last attempt. */
@@ -49,7 +49,7 @@ const requestWork = (turn: TurnState): Work | undefined => {
         turn: turn.turn,
         step: request.step,
         attempt: request.attempt,
-        notBefore: request.notBefore,
+        pause: request.pause,
       };
     case 'answered': {
       const proposed = turn.calls.length === turn.response?.calls.length;
@@ -68,7 +68,7 @@ const callWork = (state: SessionState, turn: TurnState, call: CallState): readon
     case 'ready':
     case 'retrying':
       if (needsPreparing(state, call)) return [{ kind: 'prepare', call }];
-      return [{ kind: 'start', call, attempt: call.attempt + 1, notBefore: call.notBefore }];
+      return [{ kind: 'start', call, attempt: call.attempt + 1, pause: call.pause }];
     case 'started':
       return [{ kind: 'execute', call, attempt: call.attempt }];
     case 'ended':

@@ -41,6 +41,14 @@ export type CallPhase =
   | 'reopened'
   | 'closed';
 
+/**
+ * A planned wait: not before a wall time, and never longer than `ms`, which is what was planned. Both, because a
+ * restart must keep what is left of a wait and a wall clock that goes back must not prolong it.
+ */
+export type Pause = { readonly notBefore: number; readonly ms: number };
+
+export const NO_PAUSE: Pause = { notBefore: 0, ms: 0 };
+
 export type CallState = {
   readonly id: CallId;
   readonly tool: string;
@@ -52,7 +60,7 @@ export type CallState = {
   readonly rule: string;
   /** Attempts started so far. */
   readonly attempt: number;
-  readonly notBefore: number;
+  readonly pause: Pause;
   /** What the tool bound its preview to; `undefined` until prepared. */
   readonly prepared: { readonly preview: Digest; readonly base: unknown } | undefined;
   /** Questions asked so far, and the digest that the current one is bound to. */
@@ -89,7 +97,7 @@ export type RequestState = {
   readonly step: number;
   readonly phase: RequestPhase;
   readonly attempt: number;
-  readonly notBefore: number;
+  readonly pause: Pause;
   readonly problem: RequestProblem | undefined;
 };
 
@@ -145,8 +153,8 @@ export type SessionState = {
   readonly active: TurnState | undefined;
   /** Accepted turns that wait for the active one, in order. */
   readonly queue: readonly number[];
-  /** Model requests sent, all attempts counted: the position in a script. */
-  readonly modelCalls: number;
+  /** Replies and failures of the model that are recorded: the position in a script. A lost attempt is no reply. */
+  readonly modelReplies: number;
   /** The last request that was built, whose parts the next one can share. */
   readonly lastRequest: number | undefined;
   /** Calls of ended turns whose outcome is still open: in doubt, or running on after a cancel. */

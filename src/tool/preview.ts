@@ -48,6 +48,8 @@ export type PreviewBlock =
   | {
       readonly kind: 'cells';
       readonly path: string;
+      /** The column that `key` of each change comes from. */
+      readonly keyName?: string;
       readonly changes: readonly CellChange[];
       readonly newRows: number;
       readonly untouchedRows: number;

@@ -8,6 +8,7 @@ import type { ToolDefinition } from '../event/definition.ts';
 import type { Blob } from '../log/store.ts';
 import { isStandardSchema, type StandardIssue } from '../tool/schema.ts';
 import { ToolError, type Tool, type ToolContext } from '../tool/tool.ts';
+import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { encodeResult, type EncodedResult, type ResultLimits } from './result.ts';
 import { thrownOutcome } from './thrown.ts';
 
@@ -24,6 +25,8 @@ export type AttemptOptions = {
   readonly limits: ResultLimits;
   readonly clock: Clock;
   readonly abort: AbortController;
+  readonly faults?: Faults | undefined;
+  readonly place: () => FaultPlace;
   /** Called at most once, when the tool settles after its outcome was given. */
   readonly onLate: (ended: Ended) => void;
 };
@@ -47,17 +50,15 @@ export const runAttempt = async (options: AttemptOptions): Promise<Ended> => {
   return { outcome, blobs: [], ms: elapsed() };
 };
 
-const execute = async ({
-  tool,
-  definition,
-  input,
-  context,
-  limits,
-}: AttemptOptions): Promise<EncodedResult> => {
+const execute = async (options: AttemptOptions): Promise<EncodedResult> => {
+  const { tool, definition, input, context, limits, faults, place } = options;
   try {
+    await reach(faults, 'call.before', place);
     // eslint-disable-next-line typescript/await-thenable -- a tool may return a plain value
     const value: unknown = await tool.execute(input as never, context);
-    return await encodeResult(value, definition.effect, limits);
+    const encoded = await encodeResult(value, definition.effect, limits);
+    await reach(faults, 'call.after', place);
+    return encoded;
   } catch (thrown) {
     return { outcome: thrownOutcome(thrown, definition.effect), blobs: [] };
   }

@@ -15,7 +15,7 @@ import { ConflictError, StorageError, type Blob, type LogStore } from '../log/st
 import { rebuildRequest } from '../context/rebuild.ts';
 import { inFlight, next, waiting, workName, type Work } from '../session/next.ts';
 import { statusOf } from '../session/summary.ts';
-import type { SessionState } from '../session/state.ts';
+import type { Pause, SessionState } from '../session/state.ts';
 import { definitionDigest } from './agent.ts';
 import {
   attemptJob,
@@ -74,6 +74,8 @@ export class Driver {
   readonly #jobs = new Map<string, Job>();
   /** Names of work whose intent this driver recorded itself. */
   readonly #begun = new Set<string>();
+  /** When planned work is due, on the monotonic clock. */
+  readonly #due = new Map<string, number>();
   readonly #wake = new Signal();
   readonly #stop = new AbortController();
   #inbox: Delivery[] = [];
@@ -82,6 +84,7 @@ export class Driver {
   /** The head that this driver has written or is about to write. */
   #head = 0;
   #stale = false;
+  #over = false;
   #failure: unknown;
 
   constructor(options: DriverOptions) {
@@ -117,6 +120,23 @@ export class Driver {
 
   /** Drives until the session rests or the driver is stopped. Throws FencedError where another took over. */
   async run(): Promise<Rest> {
+    try {
+      return await this.#drive();
+    } finally {
+      this.#over = true;
+      for (const { news } of this.#inbox.splice(0)) this.#handOn(news);
+      for (const { abort } of this.#jobs.values()) abort.abort(new Error('the driver has ended'));
+    }
+  }
+
+  /** What a tool still says to a driver that has ended is evidence for the log, whoever drives now. */
+  #handOn({ fact, blobs }: News): void {
+    if (fact.type === 'call.late') this.#options.jobs.onLate({ fact, blobs });
+    if (fact.type === 'call.result')
+      this.#options.jobs.onLate({ fact: { type: 'call.late', data: fact.data }, blobs });
+  }
+
+  async #drive(): Promise<Rest> {
     const { store } = this.#options;
     await this.#live.refresh(store);
     for (;;) {
@@ -164,14 +184,28 @@ export class Driver {
       case 'build':
         return true;
       case 'resend':
-        return work.notBefore <= batch.at;
+        return this.#left(work) === 0;
       case 'start': {
         const running = next(batch.state).filter((one) => one.kind === 'execute').length;
-        return work.notBefore <= batch.at && running < CALLS_AT_ONCE;
+        return running < CALLS_AT_ONCE && this.#left(work) === 0;
       }
       default:
         return false;
     }
+  }
+
+  /** Milliseconds until planned work is due: from the moment it was first seen, by the clock that never goes back. */
+  #left(work: Extract<Work, { pause: Pause }>): number {
+    const { notBefore, ms } = work.pause;
+    if (ms === 0) return 0;
+    const { clock } = this.#options;
+    const name = workName(work);
+    let due = this.#due.get(name);
+    if (due === undefined) {
+      due = clock.monotonic() + Math.min(ms, Math.max(0, notBefore - clock.now()));
+      this.#due.set(name, due);
+    }
+    return Math.max(0, due - clock.monotonic());
   }
 
   async #record(work: Work, batch: Batch): Promise<void> {
@@ -223,7 +257,7 @@ export class Driver {
     this.#head = batch.state.seq;
     for (let wait = STORAGE_WAIT_MS; ; wait = Math.min(wait * 2, STORAGE_WAIT_MS_MAX)) {
       try {
-        await batch.commit(store, epoch);
+        await batch.commit(store, { epoch, faults: this.#options.jobs.faults });
         onStorageFault(undefined);
         this.#live.adopt(batch);
         return true;
@@ -262,6 +296,7 @@ export class Driver {
       this.#jobs.set(name, { work, abort });
       void run(abort).then(
         (news) => {
+          if (this.#over) return this.#handOn(news);
           this.#inbox.push({ news, job: name });
           this.#wake.raise();
         },
@@ -325,11 +360,10 @@ export class Driver {
   /** The one place where the driver waits for the world. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
-    const now = clock.now();
-    const due = next(this.#live.state)
-      .flatMap((work) => (work.kind === 'resend' || work.kind === 'start' ? [work.notBefore] : []))
-      .filter((at) => at > now);
-    const timer = due.length > 0 ? clock.after(Math.min(...due) - now, () => this.#wake.raise()) : undefined;
+    const waits = next(this.#live.state)
+      .flatMap((work) => (work.kind === 'resend' || work.kind === 'start' ? [this.#left(work)] : []))
+      .filter((ms) => ms > 0);
+    const timer = waits.length > 0 ? clock.after(Math.min(...waits), () => this.#wake.raise()) : undefined;
     await this.#wake.raised();
     timer?.cancel();
     if (this.#failure !== undefined) throw this.#failure;

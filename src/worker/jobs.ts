@@ -10,12 +10,13 @@ import type { ToolDefinition } from '../event/definition.ts';
 import type { NewFact } from '../event/events.ts';
 import type { Json, JsonObject } from '../event/json.ts';
 import type { Blob } from '../log/store.ts';
-import type { Delta, ModelReply } from '../model/model.ts';
+import type { Delta, ModelReply, ModelRequest } from '../model/model.ts';
 import { toolOf, type CallState, type SessionState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
 import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
+import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { encodeResult } from './result.ts';
 import { describeThrown } from './thrown.ts';
 
@@ -31,6 +32,7 @@ export type JobContext = {
   readonly onDelta: (
     delta: Delta & { readonly turn: number; readonly step: number; readonly attempt: number },
   ) => void;
+  readonly faults?: Faults | undefined;
   /** News that comes after its job has ended. */
   readonly onLate: (news: News) => void;
 };
@@ -59,24 +61,31 @@ export type RequestJob = {
 export const requestJob = async (
   job: RequestJob,
   state: SessionState,
-  { agent, clock, onDelta }: JobContext,
+  { agent, clock, onDelta, faults }: JobContext,
   abort: AbortController,
 ): Promise<News> => {
   const { turn, step, attempt } = job;
   const began = clock.monotonic();
-  const sent = agent.model.send({
+  const place = (): FaultPlace => ({ session: state.session, attempt, what: `request ${turn}.${step}` });
+  const send = async (): Promise<ModelReply> => {
+    await reach(faults, 'request.before', place);
+    const answer = await agent.model.send(request);
+    await reach(faults, 'request.after', place);
+    return answer;
+  };
+  const request: ModelRequest = {
     body: job.body,
     agent: state.agent,
     turn,
     step,
     attempt,
-    modelCall: state.modelCalls,
+    modelCall: state.modelReplies + 1,
     signal: abort.signal,
     onDelta: (delta) => onDelta({ ...delta, turn, step, attempt }),
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => sleep(clock, ms, signal),
-  });
-  const reply = await bounded(sent, state.agent.limits.requestMs, clock, abort);
+  };
+  const reply = await bounded(send(), state.agent.limits.requestMs, clock, abort);
   const ms = Math.max(0, Math.round(clock.monotonic() - began));
   const { kind, ...data } = reply;
   if (kind === 'response')
@@ -138,6 +147,10 @@ export const handOf = (
   return { refused: news({ type: 'call.refused', data: { call: call.id, code, message } }) };
 };
 
+const placeOf =
+  ({ session }: SessionState, { id, tool, attempt }: CallState) =>
+  (): FaultPlace => ({ session, call: id, attempt, what: tool });
+
 const contextOf = (
   state: SessionState,
   call: CallState,
@@ -183,11 +196,13 @@ export const prepareJob = async (
   try {
     const input = await inputOf(hand.tool, call);
     if (!input.ok) return refused(call, input.refusal);
+    await reach(context.faults, 'prepare.before', placeOf(state, call));
     const made = hand.tool.preview?.(
       input.value as never,
       contextOf(state, call, context, { signal: abort.signal, attempt: call.attempt + 1 }),
     );
     const preview = await inTime(made, context.clock, 'preview');
+    await reach(context.faults, 'prepare.after', placeOf(state, call));
     const { base, ...shown } = plainJson(preview ?? { title: call.tool, blocks: [] });
     const data = { call: call.id, preview: shown, ...(base !== undefined && { base }) };
     return news({ type: 'call.prepared', data });
@@ -232,6 +247,8 @@ export const attemptJob = async (
     limits: state.agent.limits,
     clock: context.clock,
     abort,
+    faults: context.faults,
+    place: placeOf(state, call),
     onLate: ({ outcome, blobs, ms }) =>
       context.onLate(news({ type: 'call.late', data: { call: call.id, attempt, outcome, ms } }, blobs)),
   });
@@ -252,11 +269,13 @@ export const reconcileJob = async (
     return answered({ happened: 'unknown', note: `This build cannot ask ${call.tool} what became of it.` });
   try {
     const input = await inputOf(hand.tool, call);
+    await reach(context.faults, 'reconcile.before', placeOf(state, call));
     const asked = hand.tool.reconcile?.(input as never, contextOf(state, call, context, abort));
     const answer: Reconciled = (await inTime(asked, context.clock, 'reconciliation')) ?? {
       happened: 'unknown',
       note: 'The tool has no reconcile function.',
     };
+    await reach(context.faults, 'reconcile.after', placeOf(state, call));
     if (answer.happened !== true) return answered(answer);
     const { outcome, blobs } = await encodeResult(answer.result, 'once', state.agent.limits);
     return answered({ happened: true, content: outcome.kind === 'ok' ? outcome.content : [] }, blobs);

@@ -14,6 +14,7 @@ import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import type { SessionState } from '../session/state.ts';
 import { summaryOf } from '../session/summary.ts';
+import type { FaultPlace, Faults } from './fault-point.ts';
 
 /** Decisions that may follow from one fact; more means that conclude does not come to rest. */
 const DECISIONS_MAX = 10_000;
@@ -62,7 +63,15 @@ export class Batch {
   }
 
   /** Writes the batch. The list of sessions is touched only when what it shows has changed. */
-  async commit(store: LogStore, epoch: number | undefined): Promise<void> {
+  async commit(
+    store: LogStore,
+    { epoch, faults }: { readonly epoch?: number; readonly faults?: Faults | undefined } = {},
+  ): Promise<void> {
+    const place = (): FaultPlace => ({
+      session: this.session,
+      what: this.events.map((event) => event.type).join(' '),
+    });
+    if (faults) await faults.reach('append.before', place());
     const summary = summaryOf(this.#state);
     const before = summaryOf(this.#before);
     const changed =
@@ -80,6 +89,7 @@ export class Batch {
       ...(epoch !== undefined && { epoch }),
       ...(changed && { summary }),
     });
+    if (faults) await faults.reach('append.after', place());
   }
 
   #append(event: NewEvent): void {
@@ -132,11 +142,13 @@ export class LiveSession {
   /** Reads what was appended since, here or elsewhere. */
   async refresh(store: LogStore): Promise<readonly LogEvent[]> {
     const stored = await store.read(this.session, this.#state.seq + 1);
-    return stored.map((one) => this.#push(one));
+    // Two readers may have asked at once: what the faster one brought is not folded again.
+    return stored.flatMap((one) => (one.seq === this.#state.seq + 1 ? [this.#push(one)] : []));
   }
 
-  /** Takes over a batch that was committed on top of this state. */
+  /** Takes over a batch that was committed on top of this state; one that was read back meanwhile is there already. */
   adopt(batch: Batch): void {
+    if (batch.expected !== this.#state.seq) return;
     this.#state = batch.state;
     this.#hash = batch.hash;
   }

@@ -27,6 +27,7 @@ import type { Decided, SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { Driver, restOf, type Rest } from './driver.ts';
+import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { News } from './jobs.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
@@ -50,6 +51,10 @@ export type RuntimeOptions = {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
+  /** Whether another owner's lease may be taken before it has run out; a seam for simulations. */
+  readonly isGone?: (owner: Owner) => boolean;
+  /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
+  readonly faults?: Faults;
   /** Drives whatever can go on, also what other processes left or changed. Default true. */
   readonly drive?: boolean;
 };
@@ -82,10 +87,13 @@ export class Runtime {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
+  readonly #faults: Faults | undefined;
+  readonly #isGone: (owner: Owner) => boolean;
   readonly #owner: Owner;
   readonly #drives: boolean;
   readonly #known = new Map<string, LiveSession>();
   readonly #driving = new Map<string, Driving>();
+  readonly #claiming = new Map<string, Promise<Driving | undefined>>();
   readonly #watchers = new Map<string, Set<(delta: StreamDelta) => void>>();
   readonly #unsubscribe: () => void;
   #fault: StorageError | undefined;
@@ -97,10 +105,17 @@ export class Runtime {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#log = options.log ?? SILENT;
+    this.#faults = options.faults;
+    this.#isGone = options.isGone ?? isGone;
     this.#owner = thisOwner(this.#random);
     this.#drives = options.drive ?? true;
     this.#unsubscribe = this.store.changes((change) => this.#changed(change));
     this.#keepLeases();
+  }
+
+  /** The name under which this runtime holds leases. */
+  get ownerId(): string {
+    return this.#owner.id;
   }
 
   /** The store's fault that work waits for, if any. */
@@ -217,7 +232,7 @@ export class Runtime {
       if (decision.kind !== 'facts') throw refused(decision, session);
       for (const fact of decision.facts) batch.add(fact);
       try {
-        await batch.commit(this.store, undefined);
+        await batch.commit(this.store, { faults: this.#faults });
       } catch (error) {
         // Another session has this id already: take the next one.
         if (error instanceof ConflictError) continue;
@@ -238,6 +253,14 @@ export class Runtime {
 
   /** Decides on the head, appends, and decides again where somebody else appended first. */
   async #command(session: string, command: Command): Promise<Decision> {
+    const place = (): FaultPlace => ({ session, what: command.kind });
+    await reach(this.#faults, 'command.before', place);
+    const decision = await this.#record(session, command);
+    await reach(this.#faults, 'command.after', place);
+    return decision;
+  }
+
+  async #record(session: string, command: Command): Promise<Decision> {
     for (;;) {
       const live = await this.#live(session);
       const decision = decide(live.state, command);
@@ -245,7 +268,7 @@ export class Runtime {
       const batch = new Batch(live, this.#clock.now());
       for (const fact of decision.facts) batch.add(fact);
       try {
-        await batch.commit(this.store, undefined);
+        await batch.commit(this.store, { faults: this.#faults });
         live.adopt(batch);
         return decision;
       } catch (error) {
@@ -272,11 +295,28 @@ export class Runtime {
 
   /** Starts or wakes the driver; undefined where there is nothing to do or another process drives. */
   async #drive(session: string): Promise<Driving | undefined> {
-    const running = this.#driving.get(session);
-    if (running) {
-      running.driver.wake();
-      return running;
+    for (;;) {
+      const running = this.#driving.get(session);
+      if (running) {
+        running.driver.wake();
+        return running;
+      }
+      const claiming = this.#claiming.get(session);
+      if (!claiming) break;
+      // A claim that began before the caller's own append may have seen nothing to do: look again after it.
+      await Promise.allSettled([claiming]);
     }
+    // One claim at a time: a second one would raise the epoch and fence the driver that the first has started.
+    const claim = this.#claim(session);
+    this.#claiming.set(session, claim);
+    try {
+      return await claim;
+    } finally {
+      this.#claiming.delete(session);
+    }
+  }
+
+  async #claim(session: string): Promise<Driving | undefined> {
     const { state } = await this.#live(session);
     if (next(state).length === 0 || this.#closing) return undefined;
     const agent = this.agent(state.agent.name);
@@ -285,12 +325,9 @@ export class Runtime {
       owner: this.#owner,
       now: this.#clock.now(),
       leaseMs: LEASE_MS,
-      isGone,
+      isGone: this.#isGone,
     });
-    if (!claim.won) return undefined;
-    // Somebody in this process may have been faster while the claim was on its way.
-    const rival = this.#driving.get(session);
-    if (rival) return rival;
+    if (!claim.won || this.#closing) return undefined;
     const driving = this.#launch(session, claim.epoch, agent);
     this.#driving.set(session, driving);
     return driving;
@@ -308,6 +345,7 @@ export class Runtime {
         agent,
         clock: this.#clock,
         log: this.#log,
+        faults: this.#faults,
         onDelta: (delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
         onLate: (news) => this.#late(session, news),
       },
@@ -348,7 +386,7 @@ export class Runtime {
       const batch = new Batch(live, this.#clock.now());
       batch.add(fact, blobs);
       try {
-        await batch.commit(this.store, undefined);
+        await batch.commit(this.store, { faults: this.#faults });
         return live.adopt(batch);
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
@@ -368,6 +406,8 @@ export class Runtime {
       () => {
         if (this.#closing) return;
         this.#renewAll().catch((error: unknown) => this.#warn('', error));
+        // Whatever woke nobody, or was held by a driver that is gone by now, is found here.
+        if (this.#drives) this.sweep().catch((error: unknown) => this.#warn('', error));
         this.#keepLeases();
       },
       true,

@@ -1,0 +1,171 @@
+/**
+ * What must hold after any history, checked against the world's own memory. Each violation names the invariant
+ * of the design that it breaks.
+ */
+import { callPosition, type CallId } from '../../event/call-id.ts';
+import { canonical } from '../../event/canonical.ts';
+import { open } from '../../event/envelope.ts';
+import type { LogEvent } from '../../event/events.ts';
+import { rebuildRequest } from '../../context/rebuild.ts';
+import type { LogStore } from '../../log/store.ts';
+import { neutralEncoder } from '../../model/neutral.ts';
+import { replay } from '../../replay/replay.ts';
+import { verify } from '../../replay/verify.ts';
+import { evolve, initial } from '../../session/evolve.ts';
+import type { SessionState } from '../../session/state.ts';
+import { PROGRAM } from '../../worker/program.ts';
+import type { Executed, World } from './world.ts';
+
+export type Violation = { readonly invariant: string; readonly what: string };
+
+export type Evidence = {
+  readonly session: string;
+  readonly log: LogStore;
+  readonly world: World;
+  /** Bodies that the model was given, in order, by position "turn.step". */
+  readonly bodies: readonly (readonly [position: string, body: string])[];
+  /** Messages whose sender was told that they are accepted. */
+  readonly acknowledged: ReadonlySet<string>;
+  /** Attempts that began without their start in the log. */
+  readonly unannounced: readonly Executed[];
+};
+
+export const violations = async (evidence: Evidence): Promise<readonly Violation[]> => {
+  const { session, log } = evidence;
+  const stored = await log.read(session);
+  const events = stored.map(open);
+  const found: Violation[] = [];
+  const no = (invariant: string, what: string): void => void found.push({ invariant, what });
+
+  const verified = await verify(log, session);
+  for (const { message } of verified.findings) no('10 verify', message);
+  const replayed = replay({ session, events, encoderOf: () => neutralEncoder, program: PROGRAM });
+  if (replayed.difference) no('1 replay', canonical({ ...replayed.difference }));
+  checkEffects(evidence, events, no);
+  checkTurns(evidence, events, no);
+  checkClosings(events, initial(session), no);
+  await checkBodies(evidence, events, no);
+  return found;
+};
+
+type Say = (invariant: string, what: string) => void;
+
+/** 3: no effect twice. 4: nothing executed but what was allowed or approved. Intent before effect. */
+const checkEffects = ({ world, unannounced }: Evidence, events: readonly LogEvent[], no: Say): void => {
+  const counts = new Map<string, number>();
+  for (const { call, key } of world.effects)
+    counts.set(`${call} ${key}`, (counts.get(`${call} ${key}`) ?? 0) + 1);
+  for (const [call, count] of counts)
+    if (count > 1) no('3 no effect twice', `${call} happened ${count} times`);
+  for (const executed of unannounced)
+    no('3 intent before effect', `${executed.call} began without a recorded start`);
+  for (const executed of world.begun) checkAllowed(executed, events, no);
+};
+
+const checkAllowed = (executed: Executed, events: readonly LogEvent[], no: Say): void => {
+  const id = executed.call.split(' ')[1] as CallId;
+  const proposals = events.flatMap((event) =>
+    event.type === 'call.proposed' && event.data.call === id ? [event.data] : [],
+  );
+  const edits = events.flatMap((event) =>
+    event.type === 'approval.decided' && event.data.call === id && event.data.decision.do === 'edit'
+      ? [event.data.decision.args]
+      : [],
+  );
+  const raw = rawArguments(events, id);
+  const allowed = edits.length > 0 ? edits : [raw];
+  if (!allowed.includes(executed.args))
+    no(
+      '4 only what was approved',
+      `${executed.call} ran with ${executed.args}, allowed was ${allowed.join(' or ')}`,
+    );
+  const asked = proposals.some((proposal) => proposal.do === 'ask');
+  const approved = events.some(
+    (event) =>
+      event.type === 'approval.decided' &&
+      event.data.call === id &&
+      (event.data.decision.do === 'approve' || event.data.decision.do === 'edit'),
+  );
+  if (asked && !approved && proposals.at(-1)?.do !== 'run')
+    no('4 only what was approved', `${executed.call} asked a person and ran without an approval`);
+};
+
+const rawArguments = (events: readonly LogEvent[], id: CallId): string | undefined => {
+  const { turn, step, index } = callPosition(id);
+  for (const event of events)
+    if (event.type === 'response.received' && event.data.turn === turn && event.data.step === step)
+      return event.data.content.filter((block) => block.type === 'call')[index - 1]?.args;
+  return undefined;
+};
+
+/** 3: no acknowledged input is lost. 6: one key, one turn. */
+const checkTurns = ({ acknowledged }: Evidence, events: readonly LogEvent[], no: Say): void => {
+  const keys = events.flatMap((event) => (event.type === 'turn.accepted' ? [event.data.key] : []));
+  for (const key of new Set(keys))
+    if (keys.filter((other) => other === key).length > 1) no('6 same key, one turn', key);
+  for (const key of acknowledged) if (!keys.includes(key)) no('3 no acknowledged input lost', key);
+  const ended = new Set(events.flatMap((event) => (event.type === 'turn.ended' ? [event.data.turn] : [])));
+  for (const [i] of keys.entries())
+    if (!ended.has(i + 1)) no('34 every turn comes to an end', `turn ${i + 1}`);
+};
+
+/** 5: no call has two closings, and a closed call stays as it is. */
+const checkClosings = (events: readonly LogEvent[], start: SessionState, no: Say): void => {
+  const closed = new Map<string, string>();
+  let state = start;
+  for (const event of events) {
+    state = evolve(state, event);
+    for (const call of state.active?.calls ?? []) {
+      if (!call.closing) {
+        if (closed.has(call.id))
+          no('5 one closing', `${call.id} was closed and is open again at ${event.seq}`);
+        continue;
+      }
+      const text = canonical({ ...call.closing });
+      const before = closed.get(call.id);
+      if (before !== undefined && before !== text)
+        no('5 one closing', `${call.id} closed twice: ${before}, ${text}`);
+      closed.set(call.id, text);
+    }
+  }
+};
+
+/** 7: rebuilt bytes equal sent bytes. 5: each call in a request is followed by exactly one result. */
+const checkBodies = async (
+  { log, bodies }: Evidence,
+  events: readonly LogEvent[],
+  no: Say,
+): Promise<void> => {
+  const source = { eventAt: (seq: number) => events[seq - 1], blob: log.blob.bind(log) };
+  const rebuilt = new Map<string, string>();
+  for (const event of events)
+    if (event.type === 'request.built') {
+      const { body } = await rebuildRequest(source, event.seq);
+      rebuilt.set(`${event.data.turn}.${event.data.step}`, body);
+    }
+  for (const [position, body] of bodies)
+    if (rebuilt.get(position) !== body) no('7 rebuilt equals sent', `request ${position}`);
+  for (const [position, body] of rebuilt) {
+    const problem = unpaired(body);
+    if (problem !== undefined) no('5 calls and results in pairs', `request ${position}: ${problem}`);
+  }
+};
+
+type Message = { role: string; content: string | { type?: string; id: string }[] };
+
+/** What is wrong with the pairs of a neutral request; undefined where nothing is. */
+const unpaired = (body: string): string | undefined => {
+  const { messages } = JSON.parse(body) as { messages: Message[] };
+  const seen = new Set<string>();
+  for (const [i, message] of messages.entries()) {
+    if (message.role !== 'assistant' || typeof message.content === 'string') continue;
+    const calls = message.content.filter((block) => block.type === 'call').map((block) => block.id);
+    if (calls.some((id) => seen.has(id)) || new Set(calls).size < calls.length) return 'a call id repeats';
+    for (const id of calls) seen.add(id);
+    const follows = messages[i + 1];
+    const results = follows?.role === 'results' && typeof follows.content !== 'string' ? follows.content : [];
+    if (calls.join(' ') !== results.map((result) => result.id).join(' '))
+      return `calls ${calls.join(', ')} are followed by results ${results.map((result) => result.id).join(', ')}`;
+  }
+  return undefined;
+};

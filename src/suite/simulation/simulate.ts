@@ -1,0 +1,228 @@
+/**
+ * One history from one seed: the real core, driver and runtime on a simulated store, clock, model, world and
+ * people, with crashes, unsure commits, delays and repeated commands. First faults, then everything heals and
+ * must come to rest; then the invariants are checked against the world's own memory.
+ */
+import { MemoryLog } from '../../log/memory.ts';
+import { open } from '../../event/envelope.ts';
+import type { LogEvent } from '../../event/events.ts';
+import { evolve, initial } from '../../session/evolve.ts';
+import type { SessionState } from '../../session/state.ts';
+import { defineAgent, type Agent } from '../../worker/agent.ts';
+import type { Faults } from '../../worker/fault-point.ts';
+import { Runtime } from '../../worker/runtime.ts';
+import { Dice } from './dice.ts';
+import { faultyStore, NEVER, type Life } from './faulty-store.ts';
+import { violations, type Violation } from './invariants.ts';
+import { oracleModel } from './oracle-model.ts';
+import { act, type Stage } from './people.ts';
+import { VirtualClock } from './virtual-clock.ts';
+import { World, type Executed } from './world.ts';
+
+/** 1 January 2026, UTC. */
+const START_MS = 1_767_225_600_000;
+const ACTIONS_MAX = 60;
+/** Rounds after the faults have stopped; a session that does not rest by then is stuck. */
+const HEAL_ROUNDS_MAX = 400;
+const HEAL_STEP_MS = 60_000;
+
+export type History = {
+  readonly seed: number;
+  readonly events: number;
+  readonly effects: number;
+  readonly crashes: number;
+  readonly inDoubt: number;
+  readonly violations: readonly Violation[];
+};
+
+/** What a seed makes more or less likely: each seed has a weather of its own. */
+type Weather = {
+  readonly crash: number;
+  readonly trouble: number;
+  readonly modelFails: number;
+  readonly store: { readonly slow: number; readonly fails: number; readonly unsure: number };
+  readonly jump: number;
+};
+
+const weatherOf = (dice: Dice): Weather => {
+  const some = (max: number): number => (dice.happens(0.5) ? dice.next() * max : 0);
+  return {
+    crash: some(0.12),
+    trouble: some(0.5),
+    modelFails: some(0.2),
+    store: { slow: some(0.3), fails: some(0.15), unsure: some(0.15) },
+    jump: some(0.1),
+  };
+};
+
+export const simulate = async (seed: number): Promise<History> => new Simulation(seed).run();
+
+type Node = { readonly life: Life; readonly runtime: Runtime };
+
+export class Simulation implements Stage {
+  readonly seed: number;
+  readonly dice: Dice;
+  readonly clock: VirtualClock = new VirtualClock(START_MS);
+  readonly log: MemoryLog = new MemoryLog();
+  readonly world: World;
+  readonly acknowledged: Set<string> = new Set();
+  session: string = '';
+  healed: boolean = false;
+  #weather: Weather;
+  #node: Node | undefined;
+  #crashes = 0;
+  readonly #events: LogEvent[] = [];
+  #state: SessionState | undefined;
+  readonly #started = new Set<string>();
+  readonly #bodies: [string, string][] = [];
+  readonly #unannounced: Executed[] = [];
+
+  constructor(seed: number) {
+    this.seed = seed;
+    this.dice = new Dice(seed);
+    this.#weather = weatherOf(this.dice.fork());
+    this.world = new World(this.dice.fork(), this.clock, { trouble: this.#weather.trouble });
+  }
+
+  /** The process that lives now; a new one is started where the last has died. */
+  get runtime(): Runtime {
+    if (!this.#node || this.#node.life.dead) this.#node = this.#boot();
+    return this.#node.runtime;
+  }
+
+  async run(): Promise<History> {
+    await this.#begin();
+    for (let i = this.dice.whole(5, ACTIONS_MAX); i > 0; i--) {
+      await act(this);
+      await this.#settle();
+      if (this.dice.happens(this.#weather.jump)) this.clock.jump(this.dice.whole(-3_600_000, 3_600_000));
+    }
+    await this.#heal();
+    return this.#judge();
+  }
+
+  /** The session is there before the weather sets in; what comes then has a key and may be said again. */
+  async #begin(): Promise<void> {
+    const agents = [this.#agent({ dead: false })];
+    const calm = new Runtime({
+      store: this.log,
+      agents,
+      clock: this.clock,
+      random: this.dice.fork(),
+      drive: false,
+    });
+    const sent = await calm.send({ agent: 'simulated', message: 'The first message.', key: 'key-0' });
+    this.session = sent.session;
+    this.acknowledged.add('key-0');
+  }
+
+  #boot(): Node {
+    const life: Life = { dead: false };
+    const agent = this.#agent(life);
+    const store = faultyStore(this.log, {
+      life,
+      dice: this.dice.fork(),
+      clock: this.clock,
+      faults: this.healed ? { slow: 0, fails: 0, unsure: 0 } : this.#weather.store,
+    });
+    const runtime = new Runtime({
+      store,
+      agents: [agent],
+      clock: this.clock,
+      random: this.dice.fork(),
+      faults: this.#crashing(life),
+      isGone: ({ id }) => !this.#alive.has(id),
+    });
+    // A lease of a process that died is known to be free, as on one machine.
+    this.#alive.clear();
+    this.#alive.add(runtime.ownerId);
+    void runtime.sweep().catch(() => undefined);
+    return { life, runtime };
+  }
+
+  readonly #alive = new Set<string>();
+
+  #crashing(life: Life): Faults {
+    const dice = this.dice.fork();
+    return {
+      reach: async () => {
+        if (!life.dead && !this.healed && dice.happens(this.#weather.crash)) {
+          life.dead = true;
+          this.#crashes++;
+        }
+        return life.dead ? NEVER : undefined;
+      },
+    };
+  }
+
+  #agent(life: Life): Agent {
+    return defineAgent({
+      name: 'simulated',
+      instructions: 'Do what the dice say.',
+      model: oracleModel(this.seed, {
+        life,
+        chance: this.dice.fork(),
+        faults: () => ({ fails: this.healed ? 0 : this.#weather.modelFails }),
+        onBody: (position, body) => this.#bodies.push([position, body]),
+      }),
+      tools: this.world.tools(life, (executed) => this.#checkAnnounced(executed)),
+      limits: { stepsPerTurn: 6, invalidCallsInARow: 4 },
+    });
+  }
+
+  /** The session as the durable log says, whatever any process believes. */
+  get state(): SessionState {
+    for (const stored of this.log.peek(this.session).slice(this.#events.length)) {
+      const event = open(stored);
+      this.#events.push(event);
+      this.#state = evolve(this.#state ?? initial(this.session), event);
+      if (event.type === 'call.started') this.#started.add(`${event.data.call}#${event.data.attempt}`);
+    }
+    return this.#state ?? initial(this.session);
+  }
+
+  /** At the moment a tool begins, its start must stand in the durable log. */
+  #checkAnnounced(executed: Executed): void {
+    const [, call = ''] = executed.call.split(' ');
+    void this.state;
+    if (!this.#started.has(`${call}#${executed.attempt}`)) this.#unannounced.push(executed);
+  }
+
+  /** Lets all that can run without time passing come to its end. */
+  async #settle(): Promise<void> {
+    await new Promise<void>((tick) => setImmediate(tick));
+  }
+
+  async #heal(): Promise<void> {
+    this.healed = true;
+    this.world.healed = true;
+    if (this.#node) this.#node.life.dead = true;
+    for (let round = 0; round < HEAL_ROUNDS_MAX; round++) {
+      await this.#settle();
+      if (!(await act(this))) return;
+      await this.#settle();
+      this.clock.advance(HEAL_STEP_MS);
+    }
+  }
+
+  async #judge(): Promise<History> {
+    const { session, log, world, acknowledged, seed } = this;
+    const broken = await violations({
+      session,
+      log,
+      world,
+      acknowledged,
+      bodies: this.#bodies,
+      unannounced: this.#unannounced,
+    });
+    const events = log.peek(session);
+    return {
+      seed,
+      events: events.length,
+      effects: world.effects.length,
+      crashes: this.#crashes,
+      inDoubt: events.filter(({ body }) => body.includes('"type":"call.doubted"')).length,
+      violations: broken,
+    };
+  }
+}

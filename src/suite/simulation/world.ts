@@ -1,0 +1,185 @@
+/**
+ * The world outside the runtime: services that really do what tools ask of them, and remember it. It is the
+ * oracle: what happened is what stands here, whatever the log believes.
+ */
+import type { Clock } from '../../clock.ts';
+import type { EffectKind } from '../../event/effect-kind.ts';
+import { tool, ToolError, type Tool, type ToolContext } from '../../tool/tool.ts';
+import type { Dice } from './dice.ts';
+import type { Life } from './faulty-store.ts';
+
+export type Executed = {
+  /** "s_... 1.2.3" */
+  readonly call: string;
+  readonly tool: string;
+  readonly kind: EffectKind;
+  readonly key: string;
+  readonly args: string;
+  readonly attempt: number;
+};
+
+/** How a service treats one attempt. */
+type Fate =
+  | 'ok'
+  | 'refuses'
+  | 'happens-then-throws'
+  | 'throws-before'
+  | 'happens-late'
+  | 'hangs'
+  | 'happens-then-hangs';
+
+const HAPPENS: ReadonlySet<Fate> = new Set([
+  'ok',
+  'happens-late',
+  'happens-then-throws',
+  'happens-then-hangs',
+]);
+
+export type WorldFaults = { readonly trouble: number };
+
+export const TOOL_MS = 1000;
+/** Longer than the timeout, shorter than anybody's patience. */
+const LATE_MS = 2500;
+
+export const TOOLS: readonly {
+  readonly name: string;
+  readonly effect: EffectKind;
+  readonly asks: boolean;
+}[] = [
+  { name: 'look', effect: 'none', asks: false },
+  { name: 'put', effect: 'idempotent', asks: false },
+  { name: 'file', effect: 'reconcilable', asks: false },
+  { name: 'send', effect: 'once', asks: false },
+  { name: 'pay', effect: 'once', asks: true },
+];
+
+export class World {
+  readonly effects: Executed[] = [];
+  /** Attempts that have begun and may still have an effect, whatever has become of who began them. */
+  readonly #pending = new Map<string, number>();
+  /** Attempts that began, for the check that their intent was durable. */
+  readonly begun: Executed[] = [];
+  readonly #dice: Dice;
+  readonly #clock: Clock;
+  readonly #faults: WorldFaults;
+  healed: boolean = false;
+
+  constructor(dice: Dice, clock: Clock, faults: WorldFaults) {
+    this.#dice = dice;
+    this.#clock = clock;
+    this.#faults = faults;
+  }
+
+  isPending(key: string): boolean {
+    return (this.#pending.get(key) ?? 0) > 0;
+  }
+
+  happened(key: string): boolean {
+    return this.effects.some((effect) => effect.key === key);
+  }
+
+  /** The tools of one simulated process: what is local dies with it, what is on its way does not. */
+  tools(life: Life, onBegin: (executed: Executed) => void): readonly Tool[] {
+    return TOOLS.map(({ name, effect, asks }) =>
+      tool<{ n: number }>({
+        name,
+        description: `Simulated ${effect} tool.`,
+        inputSchema: {
+          type: 'object',
+          properties: { n: { type: 'integer', minimum: 0, maximum: 9 } },
+          required: ['n'],
+          additionalProperties: false,
+        },
+        effect,
+        approval: asks ? 'always' : 'never',
+        timeoutMs: TOOL_MS,
+        retry: { attempts: 2, baseMs: 10 },
+        preview: ({ n }) => ({ title: `${name} ${n}`, blocks: [], base: { n } }),
+        ...(effect === 'reconcilable' && {
+          reconcile: (_: unknown, { idempotencyKey }: ToolContext) =>
+            this.happened(idempotencyKey)
+              ? { happened: true as const, result: 'filed' }
+              : { happened: false as const },
+        }),
+        execute: async (input, context) => {
+          if (life.dead) return new Promise(() => undefined);
+          const executed = executedOf({ name, effect }, input, context);
+          this.begun.push(executed);
+          onBegin(executed);
+          return this.#attempt(executed, life);
+        },
+      }),
+    );
+  }
+
+  async #attempt(executed: Executed, life: Life): Promise<unknown> {
+    const { key, kind, args } = executed;
+    const fate = this.#fate(kind);
+    this.#pending.set(key, (this.#pending.get(key) ?? 0) + 1);
+    await this.#wait(fate === 'happens-late' ? LATE_MS : this.#dice.whole(0, TOOL_MS / 2));
+    this.#pending.set(key, (this.#pending.get(key) ?? 0) - 1);
+    // What a local tool had not done when its process died is never done.
+    if (kind === 'reconcilable' && life.dead) return new Promise(() => undefined);
+    if (HAPPENS.has(fate)) this.#happen(executed);
+    switch (fate) {
+      case 'ok':
+      case 'happens-late':
+        return { done: args };
+      case 'refuses':
+        throw new ToolError('The service said no.', { code: 'refused', retryable: this.#dice.happens(0.5) });
+      case 'throws-before':
+      case 'happens-then-throws':
+        throw new Error('socket hang up');
+      case 'happens-then-hangs':
+      case 'hangs':
+        return new Promise(() => undefined);
+      default:
+        return fate satisfies never;
+    }
+  }
+
+  #happen(executed: Executed): void {
+    if (executed.kind === 'none') return;
+    // A service that honours the key does a thing once.
+    if (executed.kind === 'idempotent' && this.happened(executed.key)) return;
+    this.effects.push(executed);
+  }
+
+  #fate(kind: EffectKind): Fate {
+    if (this.healed || !this.#dice.happens(this.#faults.trouble)) return 'ok';
+    // What a reconcilable tool does is done at once or not at all: else no answer of the world would be true.
+    if (kind === 'reconcilable')
+      return this.#dice.pick<Fate>([
+        'refuses',
+        'throws-before',
+        'happens-then-throws',
+        'happens-then-hangs',
+        'hangs',
+      ]);
+    return this.#dice.pick<Fate>([
+      'refuses',
+      'throws-before',
+      'happens-then-throws',
+      'happens-late',
+      'happens-then-hangs',
+      'hangs',
+    ]);
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve));
+  }
+}
+
+const executedOf = (
+  { name, effect }: { readonly name: string; readonly effect: EffectKind },
+  input: { n: number },
+  { call, idempotencyKey, attempt }: ToolContext,
+): Executed => ({
+  call,
+  tool: name,
+  kind: effect,
+  key: idempotencyKey,
+  args: JSON.stringify(input),
+  attempt,
+});
