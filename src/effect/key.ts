@@ -4,6 +4,10 @@ import { sha256 } from '../event/canonical.ts';
 
 const KEY_LENGTH = 32;
 
-/** `origin` is the session's own id, or the parent's for calls that a fork carries over. */
-export const idempotencyKey = (origin: string, call: CallId): string =>
-  `onrecord-${sha256(`key ${origin} ${call}`).slice(0, KEY_LENGTH)}`;
+/**
+ * `origin` is the session's own id, or the parent's for calls that a fork carries over; `args` the canonical
+ * arguments: a person may change them between two attempts, and a service that is given an old key with new
+ * content would answer with the old result.
+ */
+export const idempotencyKey = (origin: string, call: CallId, args: string): string =>
+  `onrecord-${sha256(`key ${origin} ${call} ${args}`).slice(0, KEY_LENGTH)}`;

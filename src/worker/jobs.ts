@@ -158,7 +158,7 @@ const contextOf = (
   { signal, attempt = call.attempt }: { readonly signal: AbortSignal; readonly attempt?: number },
 ): ToolContext => ({
   signal,
-  idempotencyKey: idempotencyKey(state.session, call.id),
+  idempotencyKey: idempotencyKey(state.session, call.id, call.args),
   attempt,
   call: `${state.session} ${call.id}`,
   log,

@@ -59,42 +59,48 @@ const checkEffects = ({ world, unannounced }: Evidence, events: readonly LogEven
     if (count > 1) no('3 no effect twice', `${call} happened ${count} times`);
   for (const executed of unannounced)
     no('3 intent before effect', `${executed.call} began without a recorded start`);
-  for (const executed of world.begun) checkAllowed(executed, events, no);
+  const allowed = allowedStarts(events, no);
+  for (const executed of world.begun) {
+    const args = allowed.get(`${executed.call.split(' ')[1]}#${executed.attempt}`);
+    if (executed.args !== args)
+      no('4 only what was approved', `${executed.call} ran with ${executed.args}, allowed was ${args}`);
+  }
 };
 
-const checkAllowed = (executed: Executed, events: readonly LogEvent[], no: Say): void => {
-  const id = executed.call.split(' ')[1] as CallId;
-  const proposals = events.flatMap((event) =>
-    event.type === 'call.proposed' && event.data.call === id ? [event.data] : [],
-  );
-  const edits = events.flatMap((event) =>
-    event.type === 'approval.decided' && event.data.call === id && event.data.decision.do === 'edit'
-      ? [event.data.decision.args]
-      : [],
-  );
-  const raw = rawArguments(events, id);
-  const allowed = edits.length > 0 ? edits : [raw];
-  if (!allowed.includes(executed.args))
-    no(
-      '4 only what was approved',
-      `${executed.call} ran with ${executed.args}, allowed was ${allowed.join(' or ')}`,
-    );
-  const asked = proposals.some((proposal) => proposal.do === 'ask');
-  const approved = events.some(
-    (event) =>
-      event.type === 'approval.decided' &&
-      event.data.call === id &&
-      (event.data.decision.do === 'approve' || event.data.decision.do === 'edit'),
-  );
-  if (asked && !approved && proposals.at(-1)?.do !== 'run')
-    no('4 only what was approved', `${executed.call} asked a person and ran without an approval`);
+/** The arguments that policy or a person had allowed when each attempt was started. */
+const allowedStarts = (events: readonly LogEvent[], no: Say): ReadonlyMap<string, string> => {
+  const proposed = new Map<CallId, string>();
+  const allowed = new Map<CallId, string>();
+  const edited = new Map<CallId, string>();
+  const starts = new Map<string, string>();
+  for (const { type, data } of events) {
+    if (type === 'call.proposed') {
+      const args = data.args ?? rawArguments(events, data.call) ?? '';
+      const wanted = edited.get(data.call) ?? args;
+      if (args !== wanted)
+        no('4 only what was approved', `${data.call} was edited to ${wanted}, proposed is ${args}`);
+      edited.delete(data.call);
+      proposed.set(data.call, args);
+      if (data.do === 'run') allowed.set(data.call, args);
+      else allowed.delete(data.call);
+    } else if (type === 'approval.decided') {
+      const args = proposed.get(data.call);
+      if (data.decision.do === 'approve' && args !== undefined) allowed.set(data.call, args);
+      if (data.decision.do === 'edit') edited.set(data.call, data.decision.args);
+    } else if (type === 'call.started') {
+      const args = allowed.get(data.call);
+      if (args === undefined) no('4 only what was approved', `${data.call} was started without leave`);
+      else starts.set(`${data.call}#${data.attempt}`, args);
+    }
+  }
+  return starts;
 };
 
 const rawArguments = (events: readonly LogEvent[], id: CallId): string | undefined => {
   const { turn, step, index } = callPosition(id);
-  for (const event of events)
-    if (event.type === 'response.received' && event.data.turn === turn && event.data.step === step)
-      return event.data.content.filter((block) => block.type === 'call')[index - 1]?.args;
+  for (const { type, data } of events)
+    if (type === 'response.received' && data.turn === turn && data.step === step)
+      return data.content.filter((block) => block.type === 'call')[index - 1]?.args;
   return undefined;
 };
 

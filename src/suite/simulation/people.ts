@@ -89,7 +89,7 @@ const decisionFor = ({ dice, healed }: Stage): ApprovalDecision => {
 
 /** People look before they answer. What is still on its way cannot be answered truthfully yet. */
 const truth = ({ world, session, dice }: Stage, call: CallState): Settlement | undefined => {
-  const key = idempotencyKey(session, call.id);
+  const key = idempotencyKey(session, call.id, call.args);
   if (world.isPending(key)) return undefined;
   if (dice.happens(0.2)) return { answer: 'give-up' };
   return world.happened(key)

@@ -39,7 +39,7 @@ export const takenBy = (found: Occurrence, zone: Zone): Interval =>
     ? { start: found.start, end: found.end }
     : { start: utcAt(found.start, zone).utc, end: utcAt(found.end, zone).utc };
 
-export const overlaps = (a: Occurrence, b: Occurrence, zone: Zone): boolean => {
+const overlaps = (a: Occurrence, b: Occurrence, zone: Zone): boolean => {
   if (a.kind === 'date' && b.kind === 'date') return a.start < b.end && b.start < a.end;
   const [one, other] = [takenBy(a, zone), takenBy(b, zone)];
   return one.start < other.end && other.start < one.end;
@@ -95,7 +95,7 @@ export const gaps = (open: readonly Interval[], taken: readonly Interval[]): Int
 /** How far ahead a series is held against other entries. */
 export const CONFLICT_DAYS_MAX = 366;
 /** How many of its occurrences are. */
-export const CONFLICT_OCCURRENCES_MAX = 60;
+const CONFLICT_OCCURRENCES_MAX = 60;
 
 /** Entries that take time in the window, free ones and `except` left out. */
 const busyIn = (entries: readonly StoredEntry[], window: Window): Occurrence[] =>

@@ -33,13 +33,13 @@ export const LIST_DAYS_MAX = 1_100;
 /** Days of one search for free time. */
 export const FREE_DAYS_MAX = 100;
 /** Free slots of one answer. */
-export const FREE_SLOTS_MAX = 200;
+const FREE_SLOTS_MAX = 200;
 /** Conflicts that are named; more are counted. */
-export const CONFLICTS_SHOWN_MAX = 20;
+const CONFLICTS_SHOWN_MAX = 20;
 
 export const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'] as const;
 
-export type FreeInput = RangeInput & {
+type FreeInput = RangeInput & {
   /** The least length of a slot. */
   readonly minutes: number;
   /** Local times of day, "09:00" and "17:00" where not given. */
@@ -49,11 +49,11 @@ export type FreeInput = RangeInput & {
   readonly weekdays?: readonly (typeof WEEKDAYS)[number][] | undefined;
 };
 
-export type CreateInput = Details & TimesInput;
-export type MoveInput = TimesInput & { readonly id: string; readonly occurrence?: string | undefined };
-export type CancelInput = { readonly id: string; readonly occurrence?: string | undefined };
-export type ImportInput = { readonly ics: string; readonly zone?: string | undefined };
-export type ExportInput = { readonly ids?: readonly string[] | undefined };
+type CreateInput = Details & TimesInput;
+type MoveInput = TimesInput & { readonly id: string; readonly occurrence?: string | undefined };
+type CancelInput = { readonly id: string; readonly occurrence?: string | undefined };
+type ImportInput = { readonly ics: string; readonly zone?: string | undefined };
+type ExportInput = { readonly ids?: readonly string[] | undefined };
 
 /** What a write is bound to: its key, its time, and what its preview was made from. */
 export type Call = { readonly key: string; readonly nowMs: number; readonly base: Json | undefined };
@@ -291,7 +291,7 @@ const importPlanned = (plan: ImportPlan, reader: Zone): Planned => ({
   ],
   notes: plan.notes,
   base: { digest: plan.digest },
-  title: `${plan.added.length + plan.changed.length} entries`,
+  title: plan.writes.length === 1 ? 'one entry' : `${plan.writes.length} entries`,
 });
 
 const importWritten = (store: Store, plan: ImportPlan, base: Json | undefined, reader: Zone): JsonObject => {

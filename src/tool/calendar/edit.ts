@@ -54,7 +54,7 @@ const momentProperty = (name: string, moment: Moment): JcalProperty => [
 const stamp = (name: string, nowMs: number): JcalProperty => [name, {}, 'date-time', utcText(nowMs)];
 
 /** Reads a value that a model gave; a fault in it is a refusal with its own code. */
-export const refusing = <T>(read: () => T): T => {
+const refusing = <T>(read: () => T): T => {
   try {
     return read();
   } catch (fault) {
@@ -186,7 +186,7 @@ const carriesLater = (part: Part): void => {
   if (part.replaces?.onward)
     throw refuse(
       'series-move-unsupported',
-      'This occurrence carries all later ones with it. Cancel the series and create a new one.',
+      'The series was changed from one occurrence on, and this one belongs to that change. Cancel the series and create a new one.',
     );
 };
 
@@ -203,7 +203,7 @@ const moveOne = (
   moment: Moment,
   change: { times: Times; nowMs: number },
 ): StoredJcal => {
-  carriesLater(part.replaces && stored.events.includes(part.jcal) ? part : { ...part, replaces: undefined });
+  carriesLater(part);
   const own = part.replaces ? part.jcal : undefined;
   const event = withProperties(
     part.jcal,

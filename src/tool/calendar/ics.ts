@@ -18,7 +18,7 @@ import { sameClock, vtimezoneZone } from './vtimezone.ts';
 import { findZone, namedZone } from './zone.ts';
 
 /** VEVENTs of one file. */
-export const ICS_EVENTS_MAX = 5_000;
+const ICS_EVENTS_MAX = 5_000;
 /** How far the time zones of a file are held against the IANA rules. */
 const ZONE_YEARS = 12;
 const YEAR_MS: number = 366 * DAY_MS;

@@ -97,10 +97,11 @@ const readLine = (text: string, line: number): JcalProperty => {
   if (!/^[A-Za-z0-9-]+[;:]/.test(text)) throw atLine(line, `${quoted(text)} has no property name with ":"`);
   try {
     return parseLine(text);
-  } catch (cause) {
+  } catch {
     throw atLine(
       line,
-      `${quoted(text)} cannot be read (${cause instanceof Error ? cause.message.slice(0, 120) : 'no reason'})`,
+      `${quoted(text)} cannot be read`,
+      /^RRULE/i.test(text) ? 'rule-invalid' : 'ics-invalid',
     );
   }
 };

@@ -10,7 +10,7 @@ import { DAY_MS } from './wall.ts';
 import type { Zone } from './zone.ts';
 
 /** Entries of an import that are shown one by one. */
-export const IMPORT_SHOWN_MAX = 20;
+const IMPORT_SHOWN_MAX = 20;
 
 type Shown = {
   readonly entry: Entry;

@@ -58,7 +58,7 @@ export const inWindow = (found: Occurrence, window: Window): boolean => {
 export const sortInstant = (found: Occurrence, zone: Zone): number =>
   found.kind === 'time' ? found.start : utcAt(found.start, zone).utc;
 
-export const keyOf = (moment: Moment): string =>
+const keyOf = (moment: Moment): string =>
   moment.kind === 'date' ? dateText(moment.wall) : utcText(utcAt(moment.wall, moment.zone).utc);
 
 const placed = (

@@ -5,12 +5,12 @@ import { ComponentFault } from './fault.ts';
 import { type JcalProperty, type JcalValue, valueText } from './jcal.ts';
 import { dayName, hourText, parseDate, parseDateTime, type Wall } from './wall.ts';
 
-export type Until =
+type Until =
   | { readonly kind: 'date'; readonly day: Wall }
   | { readonly kind: 'wall'; readonly wall: Wall }
   | { readonly kind: 'utc'; readonly utc: number };
 
-export type NumberPart =
+type NumberPart =
   | 'bysecond'
   | 'byminute'
   | 'byhour'

@@ -20,7 +20,7 @@ export type TimesInput = {
 /** Minutes of one entry with a time: about two months. */
 export const ENTRY_MINUTES_MAX = 100_000;
 /** Days of one all-day entry. */
-export const ENTRY_DAYS_MAX = 1_000;
+const ENTRY_DAYS_MAX = 1_000;
 
 const INSTANT = /^(.+?)(Z|[+-]\d{2}:\d{2})$/;
 
@@ -79,7 +79,7 @@ const readEnd = (input: TimesInput, start: Moment, lengthMs: number | undefined,
     const end =
       input.end === undefined
         ? { kind: 'date' as const, wall: start.wall + (lengthMs ?? DAY_MS) }
-        : readTime('end', input.end, undefined, notes);
+        : readTime('end', input.end, UTC, notes);
     if (end.kind !== 'date')
       throw refuse('time-invalid', '`start` is a date and `end` a time. Give two dates or two times.');
     return end;

@@ -52,7 +52,7 @@ const timeRange = (start: number, end: number, zone: Zone): string => {
 };
 
 /** "Mon 26 Oct 2026, 09:10 to 09:40 (America/New_York, UTC-04:00)"; days alone for all-day entries. */
-export const whenText = (found: Occurrence, zone: Zone): string => {
+const whenText = (found: Occurrence, zone: Zone): string => {
   if (found.kind === 'time') return timeRange(found.start, found.end, zone);
   const last = found.end - DAY_MS;
   return last <= found.start

@@ -17,7 +17,7 @@ import {
 } from './wall.ts';
 import type { Zone } from './zone.ts';
 
-export type Transition = { readonly utc: number; readonly from: number; readonly to: number };
+type Transition = { readonly utc: number; readonly from: number; readonly to: number };
 
 const readOffset = (component: Jcal, name: string): number => {
   const property = propertyOf(component, name);
@@ -72,8 +72,20 @@ const earlyStart = (text: string): Wall | undefined => {
   return rest === undefined ? undefined : parseDateTime(`1801${rest}`);
 };
 
+const ZONES_CACHED_MAX = 100;
+const zones = new Map<string, Zone>();
+
 /** The zone that a VTIMEZONE describes. Throws ComponentFault. */
 export const vtimezoneZone = (component: Jcal, name: string): Zone => {
+  // Entries are read anew for each operation, and a zone costs some thousand dates.
+  const key = JSON.stringify([name, component]);
+  const known = zones.get(key) ?? readZone(component, name);
+  if (zones.size >= ZONES_CACHED_MAX) zones.clear();
+  zones.set(key, known);
+  return known;
+};
+
+const readZone = (component: Jcal, name: string): Zone => {
   const blocks = component[2].filter(([kind]) => kind === 'standard' || kind === 'daylight');
   if (blocks.length === 0)
     throw new ComponentFault(`The VTIMEZONE "${name}" has no rules`, propertyOf(component, 'tzid'));
@@ -98,7 +110,7 @@ export const vtimezoneZone = (component: Jcal, name: string): Zone => {
 const PROBE_MS: number = 7 * DAY_MS;
 
 /** All changes of offset in a span of time, found by probing and halving. */
-export const transitionsOf = (zone: Zone, fromUtc: number, toUtc: number): Transition[] => {
+const transitionsOf = (zone: Zone, fromUtc: number, toUtc: number): Transition[] => {
   const found: Transition[] = [];
   let left = fromUtc;
   let offset = zone.offsetAt(left);

@@ -11,7 +11,7 @@ import type { Rule, WeekdayPart } from './rule.ts';
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, type Wall, weekdayOf, YEAR_LAST } from './wall.ts';
 
 /** Occurrences that one walk gives. A daily event takes 274 years to reach it. */
-export const RULE_OCCURRENCES_MAX = 100_000;
+const RULE_OCCURRENCES_MAX = 100_000;
 
 const FAR: Wall = Date.UTC(YEAR_LAST, 11, 31);
 
@@ -167,13 +167,26 @@ const inWeeks = (rule: Rule, period: Span, day: Wall): boolean => {
   );
 };
 
+/** The months of a year that a rule can take days from; any other period as it is. */
+const spansOf = (rule: Rule, start: Day, period: Span): Span[] => {
+  const { by, byday } = rule;
+  if (rule.freq !== 'YEARLY' || by.byweekno) return [period];
+  const dayNamed = byday ?? by.bymonthday ?? by.byyearday;
+  const months = by.bymonth ?? (dayNamed ? undefined : [start.month]);
+  const year = new Date(period.from).getUTCFullYear();
+  return (
+    months?.map((month) => ({ from: monthStart(year, month), to: monthStart(year, month + 1) })) ?? [period]
+  );
+};
+
 /** Everything a rule takes in one period, BYSETPOS applied. An hourly rule has one set for each hour. */
 const periodWalls = (rule: Rule, start: Wall, period: Span): Wall[] => {
   const begin = dayParts(dayOf(start));
   const out: Wall[] = [];
-  for (let day = period.from; day < period.to; day += DAY_MS)
-    if (inWeeks(rule, period, day) && takesDay(rule, begin, dayParts(day)))
-      out.push(...timesOfDay(rule, start, day));
+  for (const span of spansOf(rule, begin, period))
+    for (let day = span.from; day < span.to; day += DAY_MS)
+      if (inWeeks(rule, period, day) && takesDay(rule, begin, dayParts(day)))
+        out.push(...timesOfDay(rule, start, day));
   const { bysetpos } = rule.by;
   if (!bysetpos) return out;
   const sets =

@@ -9,7 +9,7 @@ export type Wall = number;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS: number = 60 * MINUTE_MS;
 export const DAY_MS: number = 24 * HOUR_MS;
-export const YEAR_FIRST = 1800;
+const YEAR_FIRST = 1800;
 export const YEAR_LAST = 2299;
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;

@@ -62,17 +62,33 @@ export type TableChanged = {
   readonly guarded: number;
 };
 
-const matching = (table: Table, { where, expect = 1 }: Update): readonly number[] => {
+/** Rows by the text of a column, made when a column is first asked for. */
+type RowIndex = (column: number, value: string) => readonly number[];
+
+const indexOf = (table: Table): RowIndex => {
+  const columns = new Map<number, Map<string, number[]>>();
+  return (column, value) => {
+    let index = columns.get(column);
+    if (!index) {
+      index = Map.groupBy(table.rows.keys(), (row) => table.rows[row]?.fields[column]?.value ?? '');
+      columns.set(column, index);
+    }
+    return index.get(value) ?? [];
+  };
+};
+
+const matching = (table: Table, index: RowIndex, { where, expect = 1 }: Update): readonly number[] => {
   const wanted = Object.entries(where).map(([name, value]) => [columnAt(table, name), value] as const);
   const named = Object.entries(where)
     .map(([name, value]) => `${quoted(name)} = ${quoted(value)}`)
     .join(' and ');
-  if (wanted.length === 0)
+  const [first] = wanted;
+  if (!first)
     throw new ToolError('"where" names no column and would match every row. Name at least one.', {
       code: 'where-empty',
     });
-  const found = table.rows.flatMap(({ fields }, at) =>
-    wanted.every(([column, value]) => fields[column]?.value === value) ? [at] : [],
+  const found = index(...first).filter((at) =>
+    wanted.every(([column, value]) => table.rows[at]?.fields[column]?.value === value),
   );
   if (found.length === 0)
     throw new ToolError(`No row has ${named}. Values are compared as exact text; read the rows again.`, {
@@ -118,11 +134,12 @@ class Assignments {
 
 const assign = (table: Table, updates: readonly Update[], final: Final): Assignments => {
   const assignments = new Assignments();
+  const index = indexOf(table);
   for (const update of updates) {
     const set = Object.entries(update.set).map(
       ([name, value]) => [columnAt(table, name), final(name, value)] as const,
     );
-    for (const row of matching(table, update)) {
+    for (const row of matching(table, index, update)) {
       const key = Object.values(update.where)[0];
       if (key !== undefined && !assignments.keys.has(row)) assignments.keys.set(row, key);
       for (const [column, value] of set) assignments.set(row, column, value);

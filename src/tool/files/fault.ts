@@ -18,7 +18,8 @@ export const counted = (value: number): string => value.toLocaleString('en-US');
 
 const errnoOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  // ERR_... are Node's own: a fault of this program, not of the disk.
+  return typeof error.code === 'string' && /^E[A-Z0-9]+$/u.test(error.code) ? error.code : undefined;
 };
 
 export const isErrno = (error: unknown, ...codes: readonly string[]): boolean => {
@@ -52,11 +53,11 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   },
 };
 
-/** Turns an error of the file system into a ToolError; a ToolError passes through. Nothing had happened. */
-export const fileFault = (error: unknown, path: string): ToolError => {
-  if (error instanceof ToolError) return error;
+/** An error of the file system as a ToolError: nothing had happened. Any other error stays what it is. */
+export const fileFault = (error: unknown, path: string): unknown => {
   const errno = errnoOf(error);
-  const sentence = errno === undefined ? undefined : SENTENCES[errno];
+  if (errno === undefined) return error;
+  const sentence = SENTENCES[errno];
   if (sentence)
     return new ToolError(`${quoted(path)} ${sentence.says}.`, {
       code: sentence.code,
@@ -64,14 +65,11 @@ export const fileFault = (error: unknown, path: string): ToolError => {
       details: { path },
       cause: error,
     });
-  return new ToolError(
-    `${quoted(path)} could not be used: the file system answered ${errno ?? 'an error'}.`,
-    {
-      code: 'file-system-error',
-      details: { path, ...(errno !== undefined && { errno }) },
-      cause: error,
-    },
-  );
+  return new ToolError(`${quoted(path)} could not be used: the file system answered ${errno}.`, {
+    code: 'file-system-error',
+    details: { path, errno },
+    cause: error,
+  });
 };
 
 /** Runs one act on the file system with its errors told about `path`. */

@@ -15,7 +15,7 @@ import { basename } from 'node:path';
 import { badInput } from '../../errors.ts';
 import { ToolError } from '../tool.ts';
 import { Directory, machineReach, type Found, type Reach } from './directory.ts';
-import { changed, isErrno, missingFolder, quoted, tooLarge, withFaults } from './fault.ts';
+import { changed, fileFault, isErrno, missingFolder, quoted, tooLarge, withFaults } from './fault.ts';
 import { parseFilePath, parsePath } from './path.ts';
 import { Protection } from './protection.ts';
 import { isLeftover, removeLeftovers, replaceEntry, type Replacement } from './replace.ts';
@@ -167,10 +167,14 @@ export class Folder {
         code: 'not-found',
         details: { path },
       });
-    for await (const name of directory.names()) {
-      if (isLeftover(name)) continue;
-      const entry = await this.#entry(directory, name, [...walked.spelled, name].join('/'));
-      if (entry) yield entry;
+    try {
+      for await (const name of directory.names()) {
+        if (isLeftover(name)) continue;
+        const entry = await this.#entry(directory, name, [...walked.spelled, name].join('/'));
+        if (entry) yield entry;
+      }
+    } catch (error) {
+      throw fileFault(error, path);
     }
   }
 
@@ -238,7 +242,8 @@ export class Folder {
     if (!found) return undefined;
     try {
       this.#protection.check(path, directory, name);
-    } catch {
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
       return { path, kind: 'protected' };
     }
     const { stats } = found;
