@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { badInput, isOnrecordError } from '../errors.ts';
 import type { Agent } from '../worker/agent.ts';
+import type { ToolSetPlace } from './tool-sets.ts';
 
 export type Config = {
   readonly agents: readonly Agent[];
@@ -39,9 +40,42 @@ export const findConfig = (from: string, named?: string): Place => {
   }
 };
 
-/** Loads the configuration's code. Throws `config-invalid` with the reason. */
-export const loadConfig = async ({ file }: Place): Promise<Config> => {
-  if (file === undefined) return { agents: [] };
+/**
+ * Loads the configuration's code and the agent files beside it. Throws `config-invalid`, `agent-file-invalid`,
+ * and `agent-invalid` where two agents have one name.
+ */
+export const loadConfig = async (place: Place): Promise<Config> => {
+  const config = place.file === undefined ? { agents: [] } : await configIn(place.file);
+  // The parser, the schema and the tools are loaded only where there is a file to read.
+  if (!existsSync(join(place.folder, 'agents'))) return config;
+  const { agentFiles, readAgentFile } = await import('./yaml-agent.ts');
+  const names = new Set(config.agents.map((agent) => agent.definition.name));
+  const agents: Agent[] = [...config.agents];
+  for (const where of agentFiles(place.folder)) {
+    const agent = await readAgentFile(where, toolSetPlace(place, config));
+    const { name } = agent.definition;
+    if (names.has(name))
+      throw badInput(
+        'agent-invalid',
+        `${where}: an agent called "${name}" is there already. Name it otherwise.`,
+        {
+          agent: name,
+        },
+      );
+    names.add(name);
+    agents.push(agent);
+  }
+  return { ...config, agents };
+};
+
+/** No tool of an agent may change what says what agents may do, nor the record of what they did. */
+const toolSetPlace = ({ folder, file }: Place, { store }: Config): ToolSetPlace => ({
+  folder,
+  protect: [join(folder, store ?? STORE_PATH), join(folder, 'agents'), ...(file === undefined ? [] : [file])],
+  env: process.env,
+});
+
+const configIn = async (file: string): Promise<Config> => {
   const module = await importConfig(file);
   const config = (module as { default?: unknown }).default;
   if (isConfig(config)) return config;

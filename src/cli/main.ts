@@ -6,29 +6,22 @@ import { badInput } from '../errors.ts';
 import { Cli } from './cli.ts';
 import type { Command, Input } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { GLOBAL_OPTIONS } from './global-options.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
 import { openScreen, type Screen } from './terminal/screen.ts';
 import type { ColourChoice } from './terminal/look.ts';
 
 export type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'cwd' | 'once'>;
 
-const GLOBAL_OPTIONS = [
-  ['--json', 'print one JSON value on stdout'],
-  ['--store <path>', 'the SQLite store'],
-  ['--config <path>', 'the configuration file'],
-  ['--color <when>', 'auto, always or never'],
-  ['--ascii', 'symbols in ASCII only'],
-  ['--utc', 'times in UTC'],
-  ['-q, --quiet', 'results only'],
-  ['--trace', 'print the stack of an error'],
-] as const;
-
 export const main = async (process: Process): Promise<ExitCode> => {
   const [name = 'help', ...rest] = process.argv.slice(2);
-  const known = COMMANDS[name === '--help' || name === '-h' ? 'help' : name];
+  const word = name === '--help' || name === '-h' ? 'help' : name;
+  // Own names only: "constructor" is no command.
+  const known = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
   const load = known ?? COMMANDS['help'];
   if (!load) throw badInput('usage', 'The command help is missing.');
   const command = await load();
+  if (known && asksForHelp(rest)) return helpOn(name, rest, process);
   let input: Input | undefined;
   const parser = parserOf(command, (parsed) => (input = parsed));
   try {
@@ -39,6 +32,20 @@ export const main = async (process: Process): Promise<ExitCode> => {
   }
   if (!input) return EXIT.done;
   return run(command, input, process);
+};
+
+/** `onrecord run --help` is `onrecord help run`; what stands after "--" is no option. */
+const asksForHelp = (words: readonly string[]): boolean => {
+  const end = words.indexOf('--');
+  return words.slice(0, end < 0 ? words.length : end).some((word) => word === '--help' || word === '-h');
+};
+
+const helpOn = async (name: string, words: readonly string[], process: Process): Promise<ExitCode> => {
+  const load = COMMANDS['help'];
+  if (!load) throw badInput('usage', 'The command help is missing.');
+  const about = name.startsWith('-') ? [] : [name];
+  const options = { json: words.includes('--json'), ascii: words.includes('--ascii') };
+  return run(await load(), { args: about, options }, process);
 };
 
 const run = async (command: Command, input: Input, process: Process): Promise<ExitCode> => {

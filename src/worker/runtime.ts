@@ -79,7 +79,8 @@ export type CallRef = { readonly session: string; readonly call: CallId; readonl
 const HERE: Actor = { kind: 'program', name: 'local' };
 const SILENT: Logger = { info: () => undefined, warn: () => undefined };
 
-type Driving = { readonly driver: Driver; readonly done: Promise<void> };
+/** `done` answers with what ended the driver, if it was not the session's rest. */
+type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
 
 export class Runtime {
   readonly store: LogStore;
@@ -154,12 +155,13 @@ export class Runtime {
     return this.#answer(session, { kind: 'cancel', by, ...(reason !== undefined && { reason }) });
   }
 
-  /** Drives a session until it rests, and says how it rests. */
+  /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
   async rest(session: string): Promise<Rest> {
     for (;;) {
       const driving = this.#driving.get(session) ?? (await this.#drive(session));
       if (!driving) break;
-      await driving.done;
+      const failure = await driving.done;
+      if (failure !== undefined) throw failure;
       if (this.#closing) break;
     }
     return restOf(await this.state(session));
@@ -353,20 +355,23 @@ export class Runtime {
     return { driver, done: this.#run(session, epoch, driver) };
   }
 
-  async #run(session: string, epoch: number, driver: Driver): Promise<void> {
-    let rested: Rest | undefined;
+  async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
+    let rested: Rest;
     try {
       rested = await driver.run();
     } catch (error) {
+      this.#driving.delete(session);
       // Fenced: another worker has taken over, which is how it should be.
-      if (!(error instanceof FencedError)) this.#warn(session, error);
+      if (error instanceof FencedError) return undefined;
+      this.#warn(session, error);
+      return error;
     }
     this.#driving.delete(session);
-    if (!rested) return;
     await this.store.release(session, epoch);
     // What was appended between the last look and the release woke nobody.
     const head = await this.store.head(session);
     if (head && head.seq > rested.seq) this.#go(session);
+    return undefined;
   }
 
   /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */

@@ -138,10 +138,11 @@ export const askLine = (stdin: InputStream, clock: Clock, question: LineQuestion
     };
     editor.on('line', (text) => (text.trim() === '' ? editor.prompt() : settle({ kind: 'line', text })));
     editor.on('close', () => settle({ kind: 'ended' }));
-    editor.setPrompt(question.prompt);
-    editor.prompt();
+    // Raw before the question shows: an early Ctrl C must reach us, not the process.
     restore = listen(stdin, clock, {
       stopped: (kind) => settle({ kind }),
       typed: (typed) => gate.write(echoed(typed)),
     });
+    editor.setPrompt(question.prompt);
+    editor.prompt();
   });

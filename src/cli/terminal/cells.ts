@@ -91,20 +91,22 @@ export const wordsOf = (shown: Shown): Word[] => {
   const words: Word[] = [];
   let at = 0;
   let open: { from: number; breakable: boolean } | undefined;
+  const close = (): void => {
+    if (open) words.push({ ...open, to: at });
+    open = undefined;
+  };
   for (const span of shown.spans) {
-    for (const match of span.whole === true ? [[span.text]] : span.text.matchAll(/ +|[^ ]+/gu)) {
-      const piece = match[0] ?? '';
-      if (span.whole !== true && piece.startsWith(' ')) {
-        if (open) words.push({ ...open, to: at });
-        open = undefined;
-      } else {
-        open ??= { from: at, breakable: true };
-        if (span.whole === true) open.breakable = false;
-      }
+    const kept = span.whole === true || span.spaces === true;
+    if (span.spaces === true) close();
+    for (const piece of kept ? [span.text] : (span.text.match(/ +|[^ ]+/gu) ?? [])) {
+      if (!kept && piece.startsWith(' ')) close();
+      else open ??= { from: at, breakable: true };
+      if (open && span.whole === true) open.breakable = false;
       at += piece.length;
     }
+    if (span.spaces === true) close();
   }
-  if (open) words.push({ ...open, to: at });
+  close();
   return words;
 };
 
@@ -164,11 +166,12 @@ export const wrap = (shown: Shown, limit: number, options: WrapOptions = {}): Sh
 /** Pieces of at most `limit` cells with every character, spaces included: for text whose bytes matter. */
 export const chop = (shown: Shown, limit: number): Shown[] => {
   const { plain } = shown;
+  const room = Math.max(1, limit);
   const pieces: Shown[] = [];
   let start = 0;
   do {
-    const window = plain.slice(start, start + Math.max(1, limit) * UNITS_PER_CELL_MAX);
-    const end = start + (offsetAt(window, limit) || offsetAt(window, 2) || window.length);
+    const window = plain.slice(start, start + room * UNITS_PER_CELL_MAX);
+    const end = start + (offsetAt(window, room) || offsetAt(window, 2) || window.length);
     pieces.push(shown.slice(start, end));
     start = end;
   } while (start < plain.length);

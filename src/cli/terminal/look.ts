@@ -65,12 +65,19 @@ export type OutputStream = NodeJS.WritableStream & {
 
 export const lookOf = (stream: OutputStream, choices: LookChoices): Look => {
   const terminal = stream.isTTY === true;
-  const told = terminal ? stream.columns : undefined;
-  const columns = Math.max(COLUMNS_MIN, told !== undefined && told > 0 ? told : COLUMNS_UNKNOWN);
+  const columnsNow = (): number => {
+    const told = terminal ? stream.columns : undefined;
+    return Math.max(COLUMNS_MIN, told !== undefined && told > 0 ? told : COLUMNS_UNKNOWN);
+  };
   return {
     terminal,
-    columns,
-    textColumns: Math.min(columns, TEXT_COLUMNS_MAX),
+    // Read anew for each line: a terminal may be resized, and what was written stays.
+    get columns() {
+      return columnsNow();
+    },
+    get textColumns() {
+      return Math.min(columnsNow(), TEXT_COLUMNS_MAX);
+    },
     colour: colourOf(terminal, choices),
     bright: brightOf(choices.env),
     ascii: asciiOf(choices),

@@ -218,14 +218,20 @@ const calendarBlock = (block: BlockOf<'calendar'>, { look }: PreviewOptions): Sh
   return [...(fits ? beside : below), ...conflicts];
 };
 
+const METHOD_UNITS_MAX = 8;
+
 const httpBlock = (block: BlockOf<'http'>, { look, known = [] }: PreviewOptions): Shown[] => {
   const url = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is.exec(block.url);
   const shown = url === null ? theirs(block.url) : concat(url[1] ?? '', strong(url[2] ?? ''), url[3] ?? '');
-  const lead = line`  ${strong(block.method)} `;
+  const { method } = block;
+  // A method is a word; what is longer than that stands above.
+  const above = method.length > METHOD_UNITS_MAX ? body(method, own('  '), look) : [];
+  const lead = above.length > 0 ? own('  ') : line`  ${strong(fit(theirs(method), look))} `;
   const below = repeat(' ', cells(lead));
-  const pieces = look.terminal ? chop(fit(shown, look), look.textColumns - cells(fit(lead, look))) : [shown];
+  const pieces = look.terminal ? chop(fit(shown, look), look.textColumns - cells(lead)) : [shown];
   const headers = block.headers.map(([name, value]) => ({ name, value, warnings: [] }));
   return [
+    ...above,
     ...pieces.map((piece, index) => concat(index === 0 ? lead : below, piece)),
     ...domainWarnings(block.url, known).flatMap((sentence) => warning(sentence, INDENT_CELLS, look)),
     ...fieldLines(headers, look),

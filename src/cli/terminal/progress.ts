@@ -3,7 +3,7 @@
  * is not a terminal gets a line each 10 s. Always with a number: a count, or the time it took so far.
  */
 import type { Clock, Timer } from '../../clock.ts';
-import { countOf, formatCount, formatDuration } from '../../view/format.ts';
+import { formatCount, formatDuration } from '../../view/format.ts';
 import { concat, join, line, own, SIGN, theirs, type Shown } from './shown.ts';
 
 const FIRST_SHOWN_MS = 500;
@@ -87,7 +87,3 @@ export const startProgress = (label: Shown | undefined, clock: Clock, painter: P
     },
   };
 };
-
-/** "2 decisions" as a shown piece. */
-export const counted = (count: number, singular: string, plural?: string): Shown =>
-  theirs(plural === undefined ? countOf(count, singular) : countOf(count, singular, plural));

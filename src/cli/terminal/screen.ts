@@ -127,8 +127,10 @@ const questionsOf = (options: ScreenOptions, streams: Streams, print: Printer): 
     async askKey(question, keys) {
       if (!canAsk) return { kind: 'nobody' };
       return asking(() => {
+        // Raw before the question shows: an early Ctrl C must reach us, not the process.
+        const answer = askKey(stdin, clock, keys);
         print('stderr', question);
-        return askKey(stdin, clock, keys);
+        return answer;
       });
     },
     async askLine(prompt) {

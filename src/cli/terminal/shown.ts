@@ -29,6 +29,8 @@ export type Span = {
   readonly foreign?: boolean | undefined;
   /** An id, digest, path or number: never wrapped. */
   readonly whole?: boolean | undefined;
+  /** Stands for a run of spaces: a line may be broken before and after it, never within. */
+  readonly spaces?: boolean | undefined;
 };
 
 /** Ours, in ASCII. Anything else that is not ASCII becomes its code point. */
@@ -129,6 +131,7 @@ const foreignSpans = (text: string, options: { readonly indent?: boolean } = {})
     text: segment.text,
     foreign: true,
     ...(segment.hidden !== undefined && { role: 'untrusted' as const }),
+    ...(segment.hidden?.kind === 'spaces' && { spaces: true }),
   }));
 
 /** Our own words: spaces stay as they are; anything hidden would be a mistake and is made visible too. */

@@ -26,16 +26,17 @@ const WORD_UNITS_KEPT = 32;
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/**
- * Everything up to the last complete word. The spaces after it wait for the word they lead to, and so does
- * what may become an imitated mark, as in `<12 spaces>`.
- */
+/** May still change with what comes: an imitated mark as in `<12 spaces>`, a run of other spaces. */
+const OPEN_END = /(?:<[0-9,]+|[^\P{Zs} ])$/v;
+
+/** Everything up to the last complete word. The spaces after it wait for the word they lead to. */
 const completeUpTo = (pending: string): number => {
   const newline = pending.lastIndexOf('\n') + 1;
   let at = pending.length;
-  while (at > newline && pending[at - 1] !== ' ') at--;
-  while (at > newline && pending[at - 1] === ' ') at--;
-  at -= /(?:<[0-9,]+)?$/.exec(pending.slice(Math.max(newline, at - WORD_UNITS_KEPT), at))?.[0].length ?? 0;
+  do {
+    while (at > newline && pending[at - 1] !== ' ') at--;
+    while (at > newline && pending[at - 1] === ' ') at--;
+  } while (at > newline && OPEN_END.test(pending.slice(Math.max(newline, at - WORD_UNITS_KEPT), at)));
   if (pending.length - at <= WORD_UNITS_MAX) return at;
   const forced = pending.length - WORD_UNITS_KEPT;
   return isLowSurrogate(pending.charCodeAt(forced)) ? forced - 1 : forced;
@@ -43,7 +44,6 @@ const completeUpTo = (pending: string): number => {
 
 export const textStream = (options: TextStreamOptions): TextStream => {
   const { look, write, indent = 0 } = options;
-  const limit = Math.max(1, look.textColumns - indent);
   let pending = '';
   let column = 0;
   let lineOpen = false;
@@ -58,6 +58,7 @@ export const textStream = (options: TextStreamOptions): TextStream => {
     column = 0;
   };
   const putLine = (shown: Shown): void => {
+    const limit = Math.max(1, look.textColumns - indent);
     let end = 0;
     for (const word of wordsOf(shown)) {
       const piece = shown.slice(word.from, word.to);

@@ -130,8 +130,7 @@ export const table = (columns: readonly Column[], rows: readonly Row[], options:
       concat(
         repeat(' ', indent),
         ...fitted.flatMap(({ column, width }, index) => {
-          const shown = ready(get(column));
-          const shortened = look.terminal ? cut(shown, Math.max(width, 0), look.ascii) : shown;
+          const shortened = cut(ready(get(column)), width, look.ascii);
           const gap = repeat(' ', index === 0 ? 0 : (column.gap ?? GAP_CELLS));
           return [gap, pad(shortened, width, column.align)];
         }),

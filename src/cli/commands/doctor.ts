@@ -1,0 +1,48 @@
+/** onrecord doctor: whether all is well here, and what to do where it is not. */
+import { countOf } from '../../view/format.ts';
+import type { Command } from '../command.ts';
+import { examine, type Finding } from '../examination.ts';
+import { EXIT } from '../exit-code.ts';
+import { pad, wrap } from '../terminal/cells.ts';
+import { EMPTY, line, SIGN, theirs, type Shown } from '../terminal/shown.ts';
+
+const NAME_CELLS = 10;
+const SIGNS = { ok: SIGN.ok, note: SIGN.wait, problem: SIGN.fail } as const;
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Looks whether program, store, agents and sessions are well, and says what to do.',
+  arguments: [],
+  options: [],
+  example: 'onrecord doctor',
+  exits: [EXIT.done, EXIT.failed],
+  async run(cli) {
+    const { screen } = cli;
+    const findings = await examine(cli);
+    const problems = findings.filter(({ level }) => level === 'problem').length;
+    const notes = findings.filter(({ level }) => level === 'note').length;
+    if (screen.jsonMode) screen.json({ findings, problems, notes });
+    else {
+      const { textColumns, terminal } = screen.look;
+      const columns = terminal ? textColumns : Infinity;
+      screen.out(...findings.flatMap((finding) => lines(finding, columns)), EMPTY, summary(problems, notes));
+    }
+    return problems > 0 ? EXIT.failed : EXIT.done;
+  },
+};
+
+const lines = ({ level, name, text, hint }: Finding, columns: number): Shown[] => {
+  const said = hint === undefined ? theirs(text) : line`${text}: ${hint}`;
+  return wrap(line`${SIGNS[level]} ${pad(theirs(name), NAME_CELLS)}  ${said}`, columns, {
+    hanging: NAME_CELLS + 4,
+  });
+};
+
+const summary = (problems: number, notes: number): Shown => {
+  if (problems + notes === 0) return line`All is well.`;
+  const parts = [
+    ...(problems > 0 ? [countOf(problems, 'problem')] : []),
+    ...(notes > 0 ? [countOf(notes, 'thing to know', 'things to know')] : []),
+  ];
+  return line`${parts.join(', ')}.`;
+};

@@ -1,0 +1,52 @@
+/** onrecord run: starts a session with a message and prints it as it goes. */
+import { systemClock } from '../../clock.ts';
+import type { Runtime } from '../../worker/runtime.ts';
+import { Reading } from '../../view/reading.ts';
+import type { Cli } from '../cli.ts';
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit-code.ts';
+import { driveSession } from '../session-drive.ts';
+import { finish } from '../session-ending.ts';
+import { leftAndRight } from '../session-lines.ts';
+import { dim, EMPTY, line, strong, theirs } from '../terminal/shown.ts';
+
+export const run: Command = {
+  name: 'run',
+  summary: 'Starts a session with an agent and shows it as it goes.',
+  arguments: [
+    { name: 'agent', description: 'the agent, as onrecord agents lists it', required: true },
+    { name: 'message', description: 'what it should do', required: true },
+  ],
+  options: [{ flags: '--key <key>', description: 'a name for the turn, kept with it in the record' }],
+  example: 'onrecord run inbox-assistant "What came in since yesterday?"',
+  exits: [
+    EXIT.done,
+    EXIT.failed,
+    EXIT.usage,
+    EXIT.waiting,
+    EXIT.inDoubt,
+    EXIT.stopped,
+    EXIT.store,
+    EXIT.interrupted,
+  ],
+  async run(cli, { args, options }) {
+    const [agent = '', message = ''] = args;
+    const { key } = options;
+    const runtime = await cli.runtime();
+    const { session } = await runtime.send({
+      agent,
+      message,
+      by: cli.actor,
+      ...(typeof key === 'string' && { key }),
+    });
+    printHead(cli, runtime, session, agent);
+    return finish(cli, await driveSession(cli, new Reading(session)), 1);
+  },
+};
+
+const printHead = ({ screen }: Cli, runtime: Runtime, session: string, agent: string): void => {
+  if (screen.quiet) return;
+  const { model } = runtime.agent(agent).definition;
+  const left = line`${strong(session)}  ${agent}  ${model.name}`;
+  screen.out(leftAndRight(left, dim(theirs(screen.day(systemClock.now()))), screen.look), EMPTY);
+};

@@ -1,0 +1,148 @@
+/**
+ * Agents written as YAML 1.2: agents/*.yaml beside the configuration. Everything that a file can say is in its
+ * schema; what it does not know is an error at its line and column, never ignored.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { badInput, isOnrecordError } from '../errors.ts';
+import { LIMITS_DEFAULT, type Limits, type Policy, type PolicyRule } from '../event/definition.ts';
+import { EFFECT_KINDS } from '../event/effect-kind.ts';
+import { scriptedModel } from '../model/scripted.ts';
+import { readScript } from '../model/script-file.ts';
+import type { Model } from '../model/model.ts';
+import type { Tool } from '../tool/tool.ts';
+import { defineAgent, type Agent } from '../worker/agent.ts';
+import { toolSetSchema, toolsOf, type ToolSet, type ToolSetPlace } from './tool-sets.ts';
+import { readYaml, YAML_BYTES_MAX, type YamlDocument } from './yaml-file.ts';
+
+export const AGENTS_FOLDER = 'agents';
+const CODE = 'agent-file-invalid';
+const AGENT_FILES_MAX = 1000;
+
+const text = z.string().min(1);
+const scalar = z.union(
+  [z.string(), z.number(), z.boolean(), z.null()],
+  'must be a text, a number, true, false or null',
+);
+
+const CONDITION_TESTS = ['equals', 'oneOf', 'atMost', 'atLeast', 'domainIn', 'hostIn', 'below'] as const;
+
+const condition = z
+  .strictObject({
+    at: z.string().regex(/^(\/.*)?$/, 'must be a JSON Pointer, as in "/to"'),
+    equals: scalar.optional(),
+    oneOf: z.array(z.union([z.string(), z.number()])).optional(),
+    atMost: z.number().optional(),
+    atLeast: z.number().optional(),
+    domainIn: z.array(text).optional(),
+    hostIn: z.array(text).optional(),
+    below: z.array(text).optional(),
+  })
+  .refine((one) => CONDITION_TESTS.filter((test) => one[test] !== undefined).length === 1, {
+    message: `a condition holds "at" and one of ${CONDITION_TESTS.join(', ')}`,
+  });
+
+const rule = z.strictObject({
+  id: text,
+  tools: z.array(text).optional(),
+  effects: z.array(z.enum(EFFECT_KINDS)).optional(),
+  when: z.array(condition).optional(),
+  do: z.enum(['allow', 'ask', 'deny']),
+  reason: text.optional(),
+});
+
+const limits = z.strictObject(
+  Object.fromEntries(Object.keys(LIMITS_DEFAULT).map((name) => [name, z.number().positive().optional()])),
+);
+
+const schema: z.ZodType = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and "-"')
+    .optional(),
+  description: z.string().optional(),
+  instructions: z.string(),
+  model: z.strictObject({ scripted: text }),
+  tools: z.array(toolSetSchema).optional(),
+  policy: z.array(rule).optional(),
+  limits: limits.optional(),
+});
+
+type AgentFile = {
+  readonly name?: string;
+  readonly description?: string;
+  readonly instructions: string;
+  readonly model: { readonly scripted: string };
+  readonly tools?: readonly ToolSet[];
+  readonly policy?: readonly PolicyRule[];
+  readonly limits?: Partial<Limits>;
+};
+
+/** The agent files of a project, by name of file. */
+export const agentFiles = (folder: string): readonly string[] => {
+  const all = statSync(join(folder, AGENTS_FOLDER), { throwIfNoEntry: false })?.isDirectory()
+    ? readdirSync(join(folder, AGENTS_FOLDER))
+    : [];
+  const found = all.filter((name) => /^[^.].*\.ya?ml$/.test(name)).sort();
+  if (found.length > AGENT_FILES_MAX)
+    throw badInput(
+      CODE,
+      `${AGENTS_FOLDER}/ holds ${found.length} agent files, the limit is ${AGENT_FILES_MAX}.`,
+    );
+  return found.map((name) => `${AGENTS_FOLDER}/${name}`);
+};
+
+/** Reads one file. `where` is relative to the folder of the configuration. Throws `agent-file-invalid`. */
+export const readAgentFile = async (where: string, place: ToolSetPlace): Promise<Agent> => {
+  const document = readYaml(bytesOf(resolve(place.folder, where), where), { where, code: CODE });
+  // Zod types an optional member as possibly undefined; parsed YAML never holds an undefined one.
+  const file = document.check(schema) as AgentFile;
+  const tools: Tool[] = [];
+  for (const [index, set] of (file.tools ?? []).entries())
+    tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
+  const model = await placed(document, ['model', 'scripted'], () => scripted(file.model.scripted, place));
+  const policy: Policy = { rules: file.policy ?? [] };
+  const { description, instructions, limits: given } = file;
+  return placed(document, [], () =>
+    defineAgent({
+      name: file.name ?? basename(where).replace(/\.ya?ml$/, ''),
+      instructions,
+      model,
+      tools,
+      policy,
+      ...(description !== undefined && { description }),
+      ...(given && { limits: given }),
+    }),
+  );
+};
+
+const bytesOf = (path: string, where: string): Uint8Array => {
+  const stats = statSync(path);
+  if (!stats.isFile()) throw badInput(CODE, `${where} is no file.`, { where });
+  // Not even read when it is over the limit, which readYaml would say.
+  if (stats.size > YAML_BYTES_MAX)
+    throw badInput(CODE, `${where} has ${stats.size} bytes, the limit is ${YAML_BYTES_MAX}.`, { where });
+  return readFileSync(path);
+};
+
+const scripted = (path: string, { folder }: ToolSetPlace): Model => {
+  const file = resolve(folder, path);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw badInput('script-not-found', `the script "${path}" is not there`);
+  return scriptedModel(readScript(readFileSync(file, 'utf8'), path));
+};
+
+/** What goes wrong with a part of the file is said at that part. A script has places of its own. */
+const placed = async <Made>(
+  document: YamlDocument,
+  path: readonly PropertyKey[],
+  make: () => Promise<Made> | Made,
+): Promise<Made> => {
+  try {
+    return await make();
+  } catch (error) {
+    if (!isOnrecordError(error) || error.next === 'bug' || error.code === 'script-invalid') throw error;
+    throw document.fail(error.message.replace(/\.$/, ''), path);
+  }
+};

@@ -1,0 +1,177 @@
+/** What waits for a person's decision, and every question that was asked before: what a card shows, as data. */
+import { RULE_ALWAYS, RULE_EFFECTS, RULE_TWIN } from '../effect/policy.ts';
+import type { Digest } from '../event/canonical.ts';
+import { callPosition, type CallId, type CallPosition } from '../event/call-id.ts';
+import type { Actor } from '../event/content.ts';
+import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
+import type { LogEvent } from '../event/events.ts';
+import type { Json } from '../event/json.ts';
+import { evolve, initial } from '../session/evolve.ts';
+import { findCall, toolOf, type SessionState } from '../session/state.ts';
+import type { Preview } from '../tool/preview.ts';
+import { outsideTexts, type OutsideText } from './outside.ts';
+import type { SessionRecord } from './record.ts';
+
+/** Arguments that a person changed. */
+export type ArgumentsEdit = {
+  readonly seq: number;
+  readonly at: number;
+  readonly by: Actor;
+  /** Canonical. */
+  readonly before: string;
+  readonly after: string;
+};
+
+/** One question as it was put to people, with exactly what its digest is bound to. */
+export type Question = {
+  readonly session: string;
+  readonly agent: string;
+  readonly title: string;
+  readonly call: CallId;
+  readonly position: CallPosition;
+  readonly tool: string;
+  /** The tool as the session recorded it. */
+  readonly definition: ToolDefinition | undefined;
+  /** Canonical arguments. */
+  readonly args: string;
+  readonly preview: Preview | undefined;
+  /** What the tool bound the preview to. */
+  readonly base: Json | undefined;
+  readonly rule: string;
+  /** Why the rule asks, in words. */
+  readonly reason: string | undefined;
+  readonly digest: Digest;
+  readonly askedSeq: number;
+  readonly askedAt: number;
+  /** 1 for the first question about this call. */
+  readonly round: number;
+  readonly edits: readonly ArgumentsEdit[];
+};
+
+export type Approval = Question & { readonly outside: readonly OutsideText[] };
+
+/** Every question of a session, in order. */
+export const questions = ({ events, state: { session } }: SessionRecord): readonly Question[] => {
+  let state = initial(session);
+  const prepared = new Map<string, Prepared>();
+  const edits = new Map<string, readonly ArgumentsEdit[]>();
+  const asked: Question[] = [];
+  for (const event of events) {
+    const before = state;
+    state = evolve(before, event);
+    if (event.type === 'call.prepared') prepared.set(event.data.call, event.data);
+    if (event.type === 'call.proposed') prepared.delete(event.data.call);
+    if (event.type === 'approval.decided') noteEdit(edits, event, before);
+    if (event.type === 'approval.requested')
+      asked.push(
+        questionOf(state, event, {
+          prepared: prepared.get(event.data.call),
+          edits: edits.get(event.data.call) ?? [],
+        }),
+      );
+  }
+  return asked;
+};
+
+/** The questions that stand, oldest first. */
+export const approvals = (record: SessionRecord): readonly Approval[] => {
+  const standing = (record.state.active?.calls ?? []).filter((call) => call.phase === 'asking');
+  if (standing.length === 0) return [];
+  const asked = questions(record);
+  return standing
+    .flatMap((call) => asked.findLast((one) => one.call === call.id && one.digest === call.digest) ?? [])
+    .map((question) => ({ ...question, outside: outsideTexts(record, question.call, question.args) }))
+    .toSorted(byAge);
+};
+
+export const byAge = (
+  one: Pick<Question, 'askedAt' | 'session' | 'askedSeq'>,
+  other: Pick<Question, 'askedAt' | 'session' | 'askedSeq'>,
+): number => {
+  if (one.askedAt !== other.askedAt) return one.askedAt - other.askedAt;
+  if (one.session !== other.session) return one.session < other.session ? -1 : 1;
+  return one.askedSeq - other.askedSeq;
+};
+
+type Prepared = Extract<LogEvent, { type: 'call.prepared' }>['data'];
+
+const noteEdit = (
+  edits: Map<string, readonly ArgumentsEdit[]>,
+  event: Extract<LogEvent, { type: 'approval.decided' }>,
+  before: SessionState,
+): void => {
+  const { call, decision, by } = event.data;
+  if (decision.do !== 'edit') return;
+  const edit = {
+    seq: event.seq,
+    at: event.at,
+    by,
+    before: findCall(before, call)?.args ?? '',
+    after: decision.args,
+  };
+  edits.set(call, [...(edits.get(call) ?? []), edit]);
+};
+
+const questionOf = (
+  state: SessionState,
+  { seq, at, data }: Extract<LogEvent, { type: 'approval.requested' }>,
+  { prepared, edits }: { prepared: Prepared | undefined; edits: readonly ArgumentsEdit[] },
+): Question => {
+  const call = findCall(state, data.call);
+  return {
+    session: state.session,
+    agent: state.agent.name,
+    title: state.title,
+    call: data.call,
+    position: callPosition(data.call),
+    tool: call?.tool ?? '',
+    definition: call && toolOf(state.agent, call.tool),
+    args: call?.args ?? '',
+    preview: prepared && previewOf(prepared.preview),
+    base: prepared?.base,
+    rule: data.rule,
+    reason: reasonOf(state.agent, data.rule),
+    digest: data.digest,
+    askedSeq: seq,
+    askedAt: at,
+    round: call?.round ?? 1,
+    edits,
+  };
+};
+
+/** A recorded preview is JSON that some build of a tool made: what is no preview in shape is shown as data. */
+export const previewOf = (recorded: Readonly<Record<string, unknown>>): Preview => {
+  const { title, blocks } = recorded;
+  const whole = typeof title === 'string' && Array.isArray(blocks) && blocks.every(isBlock);
+  if (whole) return recorded as unknown as Preview;
+  return {
+    title: typeof title === 'string' ? title : '',
+    blocks: [{ kind: 'text', title: 'preview', text: JSON.stringify(recorded, null, 2) }],
+  };
+};
+
+const BLOCK_LISTS: Readonly<Record<string, readonly string[]>> = {
+  text: [],
+  fields: ['fields'],
+  diff: [],
+  cells: ['changes'],
+  mail: ['to', 'cc', 'bcc', 'attachments'],
+  calendar: ['conflicts'],
+  http: ['headers'],
+};
+
+const isBlock = (block: unknown): boolean => {
+  if (typeof block !== 'object' || block === null) return false;
+  const { kind } = block as { readonly kind?: unknown };
+  const lists = typeof kind === 'string' ? BLOCK_LISTS[kind] : undefined;
+  return lists?.every((name) => Array.isArray((block as Record<string, unknown>)[name])) ?? false;
+};
+
+const RULE_WORDS: Readonly<Record<string, string>> = {
+  [RULE_ALWAYS]: 'This tool always asks.',
+  [RULE_EFFECTS]: 'This tool changes something, and no rule lets it run without a person.',
+  [RULE_TWIN]: 'The same call with the same arguments was in doubt before in this session.',
+};
+
+const reasonOf = (agent: AgentDefinition, rule: string): string | undefined =>
+  RULE_WORDS[rule] ?? agent.policy.rules.find(({ id }) => id === rule)?.reason;

@@ -1,0 +1,221 @@
+/** A project in a folder of its own, real processes of the console on its store, and a real terminal. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { open } from '../../src/event/envelope.ts';
+import type { LogEvent } from '../../src/event/events.ts';
+import { openRuntime, SqliteLog, type Runtime } from '../../src/index.ts';
+import { approvals, type Approval } from '../../src/view/approval.ts';
+import { recordOf, type SessionRecord } from '../../src/view/record.ts';
+import { tempFolder } from '../kit/folder.ts';
+import { agentsIn } from './desk-agents.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PROGRAM = join(ROOT, 'bin/onrecord.js');
+const AGENTS = join(ROOT, 'test/cli/desk-agents.ts');
+
+/** Nothing of the machine that runs the tests but what a program needs to start. */
+const environment = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: '/nonexistent',
+  LANG: 'C.UTF-8',
+  TERM: 'xterm-256color',
+  TZ: 'UTC',
+  NO_COLOR: '1',
+  ...more,
+});
+
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+export class Project {
+  readonly folder: string;
+
+  constructor() {
+    this.folder = tempFolder();
+    writeFileSync(
+      join(this.folder, 'onrecord.config.ts'),
+      `import { agentsIn } from ${JSON.stringify(AGENTS)};\nexport default { agents: agentsIn(import.meta.dirname) };\n`,
+    );
+  }
+
+  get storePath(): string {
+    return join(this.folder, '.onrecord/log.db');
+  }
+
+  /** What the tools did, one line each. */
+  get effects(): readonly string[] {
+    const file = join(this.folder, 'effects.log');
+    return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  }
+
+  async withRuntime<T>(use: (runtime: Runtime) => Promise<T>): Promise<T> {
+    const store = new SqliteLog(this.storePath);
+    const runtime = await openRuntime({ store, agents: agentsIn(this.folder), drive: false });
+    try {
+      return await use(runtime);
+    } finally {
+      await runtime.close();
+    }
+  }
+
+  /** A session of an agent, driven until it rests. */
+  session(agent: string): Promise<string> {
+    return this.withRuntime(async (runtime) => {
+      const { session } = await runtime.send({ agent, message: `Go on, ${agent}.` });
+      await runtime.rest(session);
+      return session;
+    });
+  }
+
+  async record(session: string): Promise<SessionRecord> {
+    const store = new SqliteLog(this.storePath);
+    try {
+      return recordOf(session, (await store.read(session)).map(open));
+    } finally {
+      await store.close();
+    }
+  }
+
+  async waiting(session: string): Promise<readonly Approval[]> {
+    return approvals(await this.record(session));
+  }
+
+  async events<T extends LogEvent['type']>(
+    session: string,
+    type: T,
+  ): Promise<readonly Extract<LogEvent, { type: T }>[]> {
+    const { events } = await this.record(session);
+    return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
+  }
+
+  /** A process of its own. */
+  async onrecord(
+    args: readonly string[],
+    { stdin = '', env = {} }: { stdin?: string; env?: Readonly<Record<string, string>> } = {},
+  ): Promise<Ran> {
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: this.folder, env: environment(env) });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(stdin);
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, stdout, stderr };
+  }
+
+  terminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
+    return new Terminal(this.folder, args, options);
+  }
+}
+
+export type TerminalOptions = {
+  readonly rows?: number;
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** How often a key is pressed again that was typed before the question could be read. */
+const PRESS_AGAIN_MS = 250;
+
+/** The console behind a pseudo terminal, as util-linux's `script` makes one. */
+export class Terminal {
+  readonly #child: ChildProcess;
+  readonly #waiters = new Set<() => void>();
+  readonly #ended: Promise<number>;
+  #over = false;
+  #written = '';
+
+  constructor(
+    folder: string,
+    args: readonly string[],
+    { rows = 40, columns = 80, env = {} }: TerminalOptions,
+  ) {
+    const line = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
+    const command = `stty rows ${rows} cols ${columns}; exec ${line}`;
+    this.#child = spawn('script', ['-qefc', command, '/dev/null'], {
+      cwd: folder,
+      env: environment({ SHELL: '/bin/sh', ...env }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#written += text;
+      for (const waiter of this.#waiters) waiter();
+    });
+    this.#ended = once(this.#child, 'close').then(([code]) => {
+      this.#over = true;
+      for (const waiter of this.#waiters) waiter();
+      return code as number;
+    });
+    onTestFinished(async () => {
+      if (this.#over) return;
+      this.#child.kill('SIGKILL');
+      await this.#ended;
+    });
+  }
+
+  /** Everything written so far, as bytes of the terminal say it. */
+  get written(): string {
+    return this.#written;
+  }
+
+  /** Waits for a text, from a position on; answers the position behind it. */
+  async shows(text: string, from = 0): Promise<number> {
+    for (;;) {
+      const at = this.#written.indexOf(text, from);
+      if (at >= 0) return at + text.length;
+      if (this.#over)
+        throw new Error(`The terminal closed without ${JSON.stringify(text)}: ${this.#written.slice(from)}`);
+      await this.#news();
+    }
+  }
+
+  /** Presses a key until its answer is shown: what is typed too early is thrown away. */
+  async press(key: string, answer: string): Promise<void> {
+    const from = this.#written.length;
+    for (;;) {
+      this.send(key);
+      const shown = this.shows(answer, from);
+      const { promise, resolve: again } = Promise.withResolvers<'again'>();
+      const timer = setTimeout(() => again('again'), PRESS_AGAIN_MS);
+      const first = await Promise.race([shown, promise]);
+      clearTimeout(timer);
+      if (first !== 'again') return;
+      // A race that was lost is no fault: the next round looks again.
+      shown.catch(() => undefined);
+    }
+  }
+
+  /** Types a line into the question that stands, once it can be read. */
+  async line(text: string, answer: string): Promise<void> {
+    await this.press('#', '#');
+    const from = this.#written.length;
+    this.send(`\u0015${text}`);
+    // Enter on its own: a line feed within a paste is no answer.
+    await this.shows(text.slice(-4), from);
+    this.send('\r');
+    await this.shows(answer, from);
+  }
+
+  send(text: string): void {
+    this.#child.stdin?.write(text);
+  }
+
+  /** The exit code. */
+  ends(): Promise<number> {
+    return this.#ended;
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolvePromise) => {
+      const waiter = (): void => {
+        this.#waiters.delete(waiter);
+        resolvePromise();
+      };
+      this.#waiters.add(waiter);
+    });
+  }
+}

@@ -1,0 +1,283 @@
+/** What the SQLite store promises beyond the contract: other processes, other files, other disks. */
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { chainHash, genesis, open } from '../../src/event/envelope.ts';
+import { STORE_FORMAT } from '../../src/log/migrations.ts';
+import { SqliteLog } from '../../src/log/sqlite.ts';
+import type { LogStore } from '../../src/log/store.ts';
+import { startChild } from '../kit/child.ts';
+import { blobOf, grow, sealed } from '../kit/chain.ts';
+import { FakeClock, until } from '../kit/clock.ts';
+import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
+
+/** Every seq from 1 on without a gap, each linked to the one before. */
+const expectChain = async (store: LogStore, session: string): Promise<readonly string[]> => {
+  const events = await store.read(session);
+  let prev = genesis(session);
+  for (const [i, event] of events.entries()) {
+    expect(event.seq).toBe(i + 1);
+    expect(event.hash).toBe(chainHash(prev, event.body));
+    prev = event.hash;
+  }
+  return events.map((event) => {
+    const opened = open(event);
+    return opened.type === 'call.refused' ? opened.data.message : '';
+  });
+};
+
+describe('SqliteLog: several processes on one file', () => {
+  test('they append to one session and to their own; every acknowledged event is there once', async () => {
+    const file = tempFile();
+    const store = openSqlite(file);
+    const shared = [
+      startChild('child-writer.ts', [file, 's', '60']),
+      startChild('child-writer.ts', [file, 's', '60']),
+    ];
+    const own = startChild('child-writer.ts', [file, 'own', '60']);
+    for (let i = 0; i < 30; i++) await grow(store, 'mine', [`${i}`]);
+    await Promise.all([...shared, own].map((child) => child.done()));
+    const texts = await expectChain(store, 's');
+    expect(texts).toHaveLength(120);
+    for (const child of shared) {
+      const mine = texts.filter((text) => text.startsWith(`${child.process.pid} `));
+      expect(mine.map((text) => Number(text.split(' ')[1]))).toEqual(
+        Array.from({ length: 60 }, (_, i) => i + 1),
+      );
+    }
+    expect(await expectChain(store, 'own')).toHaveLength(60);
+    expect(await expectChain(store, 'mine')).toHaveLength(30);
+  });
+
+  test('they create one file at the same moment', async () => {
+    const file = tempFile();
+    const children = Array.from({ length: 4 }, (_, i) => startChild('child-writer.ts', [file, `s${i}`, '3']));
+    await Promise.all(children.map((child) => child.done()));
+    const store = openSqlite(file);
+    for (const i of children.keys()) expect(await expectChain(store, `s${i}`)).toHaveLength(3);
+  });
+
+  test('one reads and writes while others come and go', async () => {
+    const file = tempFile();
+    const store = openSqlite(file);
+    await grow(store, 's', ['first']);
+    const done = Promise.all(
+      [0, 1].map(async (lane) => {
+        for (let i = 0; i < 4; i++) await startChild('child-writer.ts', [file, `s${lane}`, '2']).done();
+      }),
+    ).then(() => 'over');
+    let writes = 0;
+    for (let over = false; !over;) {
+      await grow(store, 's', [`${++writes}`]);
+      expect((await store.read('s', 1, 1)).length).toBe(1);
+      over = (await Promise.race([done, new Promise((resolve) => setImmediate(resolve, ''))])) === 'over';
+    }
+    expect(await expectChain(store, 's')).toHaveLength(writes + 1);
+    expect(await expectChain(store, 's0')).toHaveLength(8);
+  });
+
+  test('commits of another process wake whoever listens here', async () => {
+    const file = tempFile();
+    const clock = new FakeClock();
+    const store = openSqlite(file, { clock });
+    await grow(store, 's', ['first']);
+    const told: unknown[] = [];
+    store.changes((change) => told.push(change));
+    await startChild('child-writer.ts', [file, 's', '1']).done();
+    expect(told).toEqual([]);
+    clock.advance(1000);
+    expect(told).toEqual([undefined]);
+  });
+
+  test('a lock of another process is waited for, and the event loop goes on meanwhile', async () => {
+    const file = tempFile();
+    const clock = new FakeClock();
+    const store = openSqlite(file, { clock, busyMs: 1000 });
+    await grow(store, 's', ['first']);
+    const locker = startChild('child-locker.ts', [file]);
+    await locker.line((line) => line === 'locked');
+    let kept = false;
+    const append = grow(store, 's', ['second']).then(() => (kept = true));
+    await until('the store waits', () => clock.pending > 0);
+    expect(kept).toBe(false);
+    locker.say('go');
+    await locker.line((line) => line === 'unlocked');
+    clock.advance(100);
+    await append;
+    expect((await store.head('s'))?.seq).toBe(2);
+  });
+
+  test('a lock held longer than the busy wait is an answer, and changes nothing', async () => {
+    const file = tempFile();
+    const clock = new FakeClock();
+    const store = openSqlite(file, { clock, busyMs: 1000 });
+    const [first] = await grow(store, 's', ['first']);
+    const locker = startChild('child-locker.ts', [file]);
+    await locker.line((line) => line === 'locked');
+    const refusals: unknown[] = [];
+    const append = {
+      session: 's',
+      expected: 1,
+      events: sealed('s', ['second'], { from: 2, ...(first && { prev: first.hash }) }),
+    };
+    void store.append(append).catch((error: unknown) => refusals.push(error));
+    const owner = { id: 'a', host: 'h', boot: 'b', pid: 1, started: '1' };
+    void store
+      .claim({ session: 's', owner, now: 0, leaseMs: 1, isGone: () => false })
+      .catch((error: unknown) => refusals.push(error));
+    await until('both are refused', () => {
+      clock.advance(20);
+      return refusals.length === 2;
+    });
+    expect(clock.monotonic()).toBeLessThan(3000);
+    for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'store-busy', next: 'retry' });
+    locker.say('go');
+    await locker.line((line) => line === 'unlocked');
+    expect((await store.head('s'))?.seq).toBe(1);
+    await store.append(append);
+    expect((await store.head('s'))?.seq).toBe(2);
+  });
+
+  test('after SIGKILL in mid-stream the file holds a prefix with every acknowledged event', async () => {
+    const file = tempFile();
+    const child = startChild('child-writer.ts', [file, 's', '1000000']);
+    await child.line((line) => line.startsWith('ack 200 '));
+    await child.kill();
+    const acknowledged = child.lines.filter((line) => line.startsWith('ack ')).length;
+    const store = openSqlite(file);
+    const texts = await expectChain(store, 's');
+    expect(texts.length).toBeGreaterThanOrEqual(acknowledged);
+    expect(texts.length).toBeLessThanOrEqual(acknowledged + 1);
+    expect(texts.map((text) => Number(text.split(' ')[1]))).toEqual(texts.map((_, i) => i + 1));
+    await grow(store, 's', ['goes on']);
+  });
+});
+
+describe('SqliteLog: files that are not its own', () => {
+  test('a newer format is refused and not touched', async () => {
+    const file = tempFile();
+    const store = new SqliteLog(file);
+    await grow(store, 's', ['a']);
+    await store.close();
+    const db = new DatabaseSync(file);
+    db.exec(`PRAGMA user_version = ${STORE_FORMAT + 1}; PRAGMA journal_mode = DELETE`);
+    db.close();
+    const before = readFileSync(file);
+    expect(() => new SqliteLog(file)).toThrow(
+      expect.objectContaining({
+        code: 'store-too-new',
+        details: expect.objectContaining({ format: STORE_FORMAT + 1 }) as unknown,
+      }),
+    );
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test('a database of another program is refused and not touched', () => {
+    const file = tempFile();
+    const db = new DatabaseSync(file);
+    db.exec('CREATE TABLE letters (text); INSERT INTO letters VALUES (1)');
+    db.close();
+    const before = readFileSync(file);
+    expect(() => new SqliteLog(file)).toThrow(expect.objectContaining({ code: 'store-not-ours' }));
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test('an empty database that another program has marked as its own is refused', () => {
+    const file = tempFile();
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA application_id = 7');
+    db.close();
+    expect(() => new SqliteLog(file)).toThrow(expect.objectContaining({ code: 'store-not-ours' }));
+  });
+
+  test('a text file is said to be damaged and not touched', () => {
+    const file = tempFile();
+    writeFileSync(file, 'Dear diary, today nothing happened that anybody would want to keep.\n'.repeat(20));
+    const before = readFileSync(file);
+    expect(() => new SqliteLog(file)).toThrow(expect.objectContaining({ code: 'store-damaged' }));
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test.each([
+    ['nfs', 0x6969],
+    ['cifs, as a signed number', 0xff534d42 | 0],
+    ['fuse', 0x65735546],
+  ])('a folder on %s is refused before a file is made', (_, type) => {
+    const file = join(tempFolder(), 'deep', 'log.db');
+    expect(() => new SqliteLog(file, { typeOf: () => type })).toThrow(
+      expect.objectContaining({ code: 'store-on-network-folder', next: 'ask-a-person' }),
+    );
+    expect(() => readFileSync(file)).toThrow(/ENOENT/);
+  });
+
+  test('a local folder is taken', async () => {
+    const store = openSqlite(tempFile(), { typeOf: () => 0xef53 });
+    await grow(store, 's', ['a']);
+    expect(await store.read('s')).toHaveLength(1);
+  });
+});
+
+describe('SqliteLog: the file underneath', () => {
+  test('nothing is acknowledged in a file that was moved away, and all goes on when it is back', async () => {
+    const file = tempFile();
+    const store = openSqlite(file);
+    await grow(store, 's', ['a']);
+    renameSync(file, `${file}.away`);
+    await expect(grow(store, 's', ['b'])).rejects.toMatchObject({ code: 'store-replaced' });
+    renameSync(`${file}.away`, file);
+    await grow(store, 's', ['b']);
+    expect(await expectChain(store, 's')).toEqual(['a', 'b']);
+  });
+
+  test('nothing is acknowledged in a file that was replaced by another one', async () => {
+    const file = tempFile();
+    const store = openSqlite(file);
+    const [first] = await grow(store, 's', ['a']);
+    for (const part of ['', '-wal', '-shm']) renameSync(`${file}${part}`, `${file}.away${part}`);
+    const other = openSqlite(file);
+    await grow(other, 't', ['of the other']);
+    const events = sealed('s', ['b'], { from: 2, ...(first && { prev: first.hash }) });
+    await expect(store.append({ session: 's', expected: 1, events })).rejects.toMatchObject({
+      code: 'store-replaced',
+    });
+    expect((await other.sessions()).length).toBe(0);
+    expect(await other.head('s')).toBeUndefined();
+    expect(await expectChain(other, 't')).toEqual(['of the other']);
+  });
+
+  test('what was acknowledged is in a copy of file and WAL', async () => {
+    const file = tempFile();
+    const store = openSqlite(file);
+    await grow(store, 's', ['a', 'b'.repeat(10_000)]);
+    const copy = `${file}.copy`;
+    copyFileSync(file, copy);
+    copyFileSync(`${file}-wal`, `${copy}-wal`);
+    expect(await expectChain(openSqlite(copy), 's')).toEqual(['a', 'b'.repeat(10_000)]);
+  });
+
+  test('a body that compresses takes less room, and a blob is kept once', async () => {
+    const file = tempFile();
+    const store = openSqlite(file);
+    const blob = blobOf(Buffer.alloc(1_000_000, 'onrecord '));
+    for (const session of ['a', 'b', 'c'])
+      await store.append({
+        session,
+        expected: 0,
+        events: sealed(session, ['x'.repeat(500_000)]),
+        blobs: [blob],
+      });
+    await store.close();
+    expect(readFileSync(file).length).toBeLessThan(200_000);
+  });
+
+  test('a session that was refused in one transaction can be created in the next', async () => {
+    const store = openSqlite(tempFile());
+    const wrong = sealed('s', ['a'], { from: 3 });
+    await expect(store.append({ session: 's', expected: 2, events: wrong })).rejects.toMatchObject({
+      code: 'append-conflict',
+    });
+    await grow(store, 's', ['a']);
+    expect(await expectChain(store, 's')).toEqual(['a']);
+  });
+});

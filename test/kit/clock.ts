@@ -1,0 +1,98 @@
+/** A clock that moves only when it is told to, and a wait on conditions instead of time. */
+import type { Clock, Random, Timer } from '../../src/clock.ts';
+
+type Alarm = { readonly due: number; readonly order: number; readonly callback: () => void };
+
+/** The moment at which every test begins: 2026-01-05T09:00:00Z, a Monday. */
+export const START_MS: number = Date.UTC(2026, 0, 5, 9);
+
+export class FakeClock implements Clock {
+  #elapsed = 0;
+  #skew = 0;
+  #order = 0;
+  readonly #alarms = new Set<Alarm>();
+
+  now(): number {
+    return START_MS + this.#skew + this.#elapsed;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  after(ms: number, callback: () => void): Timer {
+    const alarm: Alarm = { due: this.#elapsed + Math.max(0, ms), order: this.#order++, callback };
+    this.#alarms.add(alarm);
+    return { cancel: () => void this.#alarms.delete(alarm) };
+  }
+
+  /** Timers that have not rung. */
+  get pending(): number {
+    return this.#alarms.size;
+  }
+
+  /** Milliseconds until the next timer rings; undefined without one. */
+  get nextIn(): number | undefined {
+    const first = this.#first();
+    return first && first.due - this.#elapsed;
+  }
+
+  /** Lets `ms` pass; timers ring in order, each at its own moment. */
+  advance(ms: number): void {
+    const end = this.#elapsed + ms;
+    for (let alarm = this.#first(); alarm && alarm.due <= end; alarm = this.#first()) {
+      this.#elapsed = alarm.due;
+      this.#alarms.delete(alarm);
+      alarm.callback();
+    }
+    this.#elapsed = end;
+  }
+
+  /** Somebody sets the wall clock; durations do not notice. */
+  setWall(ms: number): void {
+    this.#skew += ms;
+  }
+
+  #first(): Alarm | undefined {
+    let first: Alarm | undefined;
+    for (const alarm of this.#alarms)
+      if (!first || alarm.due < first.due || (alarm.due === first.due && alarm.order < first.order))
+        first = alarm;
+    return first;
+  }
+}
+
+/** Turns of the event loop after which a condition that has not come will not come by itself. */
+const TURNS_MAX = 20_000;
+
+/** One turn of the event loop: all that is ready has run. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Waits until the condition holds, without letting a fake clock move. */
+export const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let i = 0; i < TURNS_MAX; i++) {
+    if (await condition()) return;
+    await turn();
+  }
+  throw new Error(`This did not come about: ${what}.`);
+};
+
+/** Some turns of the event loop: enough for everything in memory to come to rest. */
+export const calm = async (turns = 12): Promise<void> => {
+  for (let i = 0; i < turns; i++) await turn();
+};
+
+/** Random bytes that are the same in every run (a linear congruential generator; not for secrets). */
+export const seededRandom = (seed: number): Random => {
+  let state = seed >>> 0;
+  return {
+    bytes(count) {
+      const bytes = new Uint8Array(count);
+      for (let i = 0; i < count; i++) {
+        state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+        bytes[i] = state >>> 24;
+      }
+      return bytes;
+    },
+  };
+};
