@@ -43,11 +43,11 @@ export type Random = {
 export const systemRandom: Random = { bytes: (count) => randomBytes(count) };
 
 /** Crockford base 32 without I, L, O, U: no two characters that a person confuses. */
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+export const ID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** A random id of `length` characters (5 bits each), for people to read aloud. */
 export const randomId = (random: Random, length: number): string => {
   let id = '';
-  for (const byte of random.bytes(length)) id += ALPHABET[byte & 31];
+  for (const byte of random.bytes(length)) id += ID_ALPHABET[byte & 31];
   return id;
 };

@@ -57,8 +57,9 @@ export const allSessions = async (
   try {
     return await store.sessions({ limit: SESSIONS_ALL, ...(status && { status }) });
   } catch (cause) {
-    if (isOnrecordError(cause)) throw cause;
-    throw new OnrecordError(`The list of sessions cannot be read: ${String(cause)}.`, {
+    // A row that is no JSON any more; any other fault is none of the store's.
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new OnrecordError(`The list of sessions cannot be read: ${cause.message}.`, {
       code: 'store-damaged',
       next: 'corrupt',
       cause,

@@ -91,7 +91,9 @@ export class Conversation {
     if (block.type === 'text' && block.text === '') return undefined;
     if (block.type !== 'call') return block;
     const wanted = LABEL.test(block.label) && !this.#ids.has(block.label);
-    const id = wanted ? block.label : `call_${position}`;
+    let id = wanted ? block.label : `call_${position}`;
+    // A provider's own label may look like ours.
+    while (this.#ids.has(id)) id += '_';
     this.#ids.add(id);
     ids.push(id);
     // A text that is no JSON object would make every later request invalid; the log keeps it.

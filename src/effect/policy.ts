@@ -45,21 +45,25 @@ const names = (pattern: string, name: string): boolean =>
 
 /** Of several values every one must fit before something is allowed; a single one is enough to ask or deny. */
 const holds = (condition: Condition, args: StrictValue, doing: PolicyRule['do']): boolean => {
-  const values = resolve(args, condition.at);
+  const { values, missing } = resolve(args, condition.at);
   if (doing !== 'allow') return values.some((value) => fits(condition, value));
-  return values.length > 0 && values.every((value) => fits(condition, value));
+  return !missing && values.length > 0 && values.every((value) => fits(condition, value));
 };
 
 const fits = (condition: Condition, value: StrictValue): boolean => {
-  if ('equals' in condition) return value === condition.equals;
-  if ('oneOf' in condition) return (condition.oneOf as readonly StrictValue[]).includes(value);
+  if ('equals' in condition) return same(value, condition.equals);
+  if ('oneOf' in condition) return condition.oneOf.some((one) => same(value, one));
   if ('atMost' in condition) return isNumber(value) && value <= condition.atMost;
   if ('atLeast' in condition) return isNumber(value) && value >= condition.atLeast;
   if (typeof value !== 'string') return false;
   if ('domainIn' in condition) return condition.domainIn.some((domain) => inDomain(value, domain));
-  if ('hostIn' in condition) return condition.hostIn.includes(hostOf(value) ?? '');
+  if ('hostIn' in condition) return condition.hostIn.some((host) => host.toLowerCase() === hostOf(value));
   return condition.below.some((folder) => isBelow(value, folder));
 };
+
+/** A rule can name a whole number beyond 2^53 only as near as a double comes; what is that near counts as equal. */
+const same = (value: StrictValue, wanted: string | number | boolean | null): boolean =>
+  typeof value === 'bigint' ? Number(value) === wanted : value === wanted;
 
 const isNumber = (value: StrictValue): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
@@ -83,24 +87,30 @@ const isBelow = (path: string, folder: string): boolean => {
   return path === base || path.startsWith(`${base}/`);
 };
 
-/** The values at a JSON Pointer; "*" stands for every item of an array. None where the path is not there. */
-const resolve = (value: StrictValue, pointer: string): readonly StrictValue[] => {
+type Resolved = {
+  readonly values: readonly StrictValue[];
+  /** Some item had nothing at the path. */
+  readonly missing: boolean;
+};
+
+/** The values at a JSON Pointer; "*" stands for every item of an array. */
+const resolve = (value: StrictValue, pointer: string): Resolved => {
   let found: StrictValue[] = [value];
+  let missing = false;
   for (const token of pointer.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    const next: StrictValue[] = [];
-    for (const item of found) {
-      if (Array.isArray(item)) {
-        // An empty list satisfies no condition: nothing in it could be judged.
-        if (key === '*') next.push(...item);
-        else if (/^(0|[1-9]\d*)$/.test(key) && Number(key) < item.length)
-          next.push(item[Number(key)] as StrictValue);
-        else return [];
-      } else if (item !== null && typeof item === 'object' && Object.hasOwn(item, key)) {
-        next.push(item[key] as StrictValue);
-      } else return [];
-    }
-    found = next;
+    const next = found.map((item) => children(item, key));
+    missing ||= next.some((items) => items.length === 0);
+    found = next.flat();
   }
-  return found;
+  return { values: found, missing };
+};
+
+const children = (item: StrictValue, key: string): readonly StrictValue[] => {
+  if (item === null || typeof item !== 'object') return [];
+  if (Array.isArray(item)) {
+    if (key === '*') return item;
+    return /^(0|[1-9]\d*)$/.test(key) && Number(key) < item.length ? [item[Number(key)] as StrictValue] : [];
+  }
+  return Object.hasOwn(item, key) ? [item[key] as StrictValue] : [];
 };

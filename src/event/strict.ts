@@ -222,6 +222,8 @@ class Reader {
         throw new Refusal('number-not-exact', `a number has more than ${DIGITS_MAX} digits`, at);
       return BigInt(token);
     }
+    const whole = wholeNumber(token);
+    if (whole !== undefined && !Number.isSafeInteger(value)) return whole;
     if (!Number.isFinite(value) || decimal(token) !== decimal(String(value)))
       throw new Refusal(
         'number-not-exact',
@@ -258,6 +260,14 @@ class Reader {
     return new Refusal('invalid-json', `${what}, at character ${this.#at + 1}`, this.#at);
   }
 }
+
+/** The whole number that a token with a fraction or an exponent stands for, where it stands for one. */
+const wholeNumber = (token: string): bigint | undefined => {
+  const [digits = '', power = ''] = decimal(token).split('e');
+  const zeros = Number(power);
+  if (power === '' || zeros < 0 || zeros + digits.length > DIGITS_MAX) return undefined;
+  return BigInt(digits) * 10n ** BigInt(zeros);
+};
 
 /** A decimal token as sign, digits without outer zeros, and power of ten: equal strings, equal numbers. */
 const decimal = (token: string): string => {

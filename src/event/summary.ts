@@ -7,6 +7,8 @@ export type SessionSummary = {
   readonly agent: string;
   readonly title: string;
   readonly status: SessionStatus;
+  /** Whether there is work that needs nobody's answer. */
+  readonly canGoOn: boolean;
   readonly turns: number;
   /** Calls that wait for a decision, and calls in doubt. */
   readonly waiting: number;

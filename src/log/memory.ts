@@ -62,7 +62,7 @@ export class MemoryLog implements LogStore {
     from = 1,
     to: number = Number.MAX_SAFE_INTEGER,
   ): Promise<readonly StoredEvent[]> {
-    return this.#stream(session).events.slice(from - 1, to);
+    return this.#stream(session).events.slice(Math.max(0, from - 1), to);
   }
 
   async head(session: string): Promise<Head | undefined> {
@@ -80,6 +80,7 @@ export class MemoryLog implements LogStore {
       if (!summary) continue;
       if (query.status && !query.status.includes(summary.status)) continue;
       if (query.agent !== undefined && summary.agent !== query.agent) continue;
+      if (query.canGoOn !== undefined && summary.canGoOn !== query.canGoOn) continue;
       if (query.before !== undefined && summary.updatedAt >= query.before) continue;
       rows.push({ session, head: events.length, summary });
     }

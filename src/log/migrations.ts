@@ -10,6 +10,7 @@ export const MIGRATIONS: readonly string[] = [
     name        TEXT NOT NULL UNIQUE,
     agent       TEXT,
     status      TEXT,
+    can_go_on   INTEGER,
     updated_at  INTEGER,
     summary     TEXT,
     epoch       INTEGER NOT NULL DEFAULT 0,
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX session_by_time ON session (updated_at DESC);
   CREATE INDEX session_by_status ON session (status, updated_at DESC);
+  CREATE INDEX session_that_can_go_on ON session (updated_at) WHERE can_go_on;
 
   -- body: canonical JSON as text, or its zstd form as a blob. Rows over 1 KB would spill to overflow pages
   -- in a WITHOUT ROWID table, so the rowid stays.

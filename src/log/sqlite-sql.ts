@@ -11,7 +11,7 @@ export const INSERT_BLOB =
   'INSERT INTO blob (digest, size, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING';
 export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
 export const SET_SUMMARY =
-  'UPDATE session SET agent = ?, status = ?, updated_at = ?, summary = ? WHERE id = ?';
+  'UPDATE session SET agent = ?, status = ?, can_go_on = ?, updated_at = ?, summary = ? WHERE id = ?';
 export const FIND_LEASE = 'SELECT id, epoch, owner, lease_until FROM session WHERE name = ?';
 export const SET_LEASE = 'UPDATE session SET epoch = ?, owner = ?, lease_until = ? WHERE id = ?';
 export const RENEW_LEASE =
@@ -24,6 +24,7 @@ export const LIST_SESSIONS = `
   WHERE summary IS NOT NULL
     AND (:agent IS NULL OR agent = :agent)
     AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
+    AND (:can_go_on IS NULL OR can_go_on = :can_go_on)
     AND (:before IS NULL OR updated_at < :before)
   ORDER BY updated_at DESC, name
   LIMIT :limit`;

@@ -91,6 +91,7 @@ export class SqliteLog implements LogStore {
   }
 
   append(append: Append): Promise<void> {
+    if (this.#closed) return Promise.reject(this.#closedFault());
     return new Promise((resolvePromise, reject) => {
       const deadline = this.#clock.monotonic() + this.#busyMs;
       this.#queue.push({ append, deadline, resolve: resolvePromise, reject });
@@ -103,28 +104,39 @@ export class SqliteLog implements LogStore {
     from = 1,
     to: number = Number.MAX_SAFE_INTEGER,
   ): Promise<readonly StoredEvent[]> {
-    const rows = this.#prepare(sql.READ_EVENTS).all(this.#id(session), from, to);
-    return (rows as EventRow[]).map(storedEvent);
+    return this.#reading(() => {
+      const rows = this.#prepare(sql.READ_EVENTS).all(this.#id(session), from, to);
+      return (rows as EventRow[]).map(storedEvent);
+    });
   }
 
   async head(session: string): Promise<Head | undefined> {
-    const id = this.#findId(session);
-    return id === undefined ? undefined : this.#head(id);
+    return this.#reading(() => {
+      const id = this.#findId(session);
+      return id === undefined ? undefined : this.#head(id);
+    });
   }
 
   async blob(digest: Digest): Promise<Uint8Array | undefined> {
-    const row = this.#prepare(sql.READ_BLOB).get(Buffer.from(digest, 'hex')) as BlobRow | undefined;
+    const row = this.#reading(
+      () => this.#prepare(sql.READ_BLOB).get(Buffer.from(digest, 'hex')) as BlobRow | undefined,
+    );
     if (!row) return undefined;
     return row.body.length === row.size ? row.body : zstdDecompressSync(row.body);
   }
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
-    const rows = this.#prepare(sql.LIST_SESSIONS).all({
+    const parameters = {
       agent: query.agent ?? null,
       status: query.status ? JSON.stringify(query.status) : null,
+      can_go_on: query.canGoOn === undefined ? null : Number(query.canGoOn),
       before: query.before ?? null,
       limit: query.limit ?? SESSIONS_LIMIT,
-    }) as { name: string; summary: string; head: number }[];
+    };
+    const rows = this.#reading(
+      () =>
+        this.#prepare(sql.LIST_SESSIONS).all(parameters) as { name: string; summary: string; head: number }[],
+    );
     return rows.map((row) => ({
       session: row.name,
       head: row.head,
@@ -175,11 +187,26 @@ export class SqliteLog implements LogStore {
     if (this.#closed) return;
     this.#closed = true;
     this.#poll?.cancel();
+    // Whoever follows looks once more and finds the store closed.
+    this.#tell(undefined);
     this.#listeners.clear();
-    const closed = new StorageError('unavailable', 'The store was closed before this append was written.');
-    for (const pending of this.#queue.splice(0)) pending.reject(closed);
+    for (const pending of this.#queue.splice(0)) pending.reject(this.#closedFault());
     this.#statements.clear();
     this.#db.close();
+  }
+
+  #closedFault(): StorageError {
+    return new StorageError('unavailable', `The store ${this.#path} is closed.`);
+  }
+
+  /** What SQLite throws at a reader, as what happens next. */
+  #reading<T>(work: () => T): T {
+    if (this.#closed) throw this.#closedFault();
+    try {
+      return work();
+    } catch (error) {
+      throw storageFault(error, this.#path);
+    }
   }
 
   #planFlush(): void {
@@ -264,8 +291,9 @@ export class SqliteLog implements LogStore {
   }
 
   #setSummary(id: number, summary: SessionSummary): void {
-    const { agent, status, updatedAt } = summary;
-    this.#prepare(sql.SET_SUMMARY).run(agent, status, updatedAt, JSON.stringify(summary), id);
+    const { agent, status, canGoOn, updatedAt } = summary;
+    const row = [agent, status, Number(canGoOn), updatedAt, JSON.stringify(summary)];
+    this.#prepare(sql.SET_SUMMARY).run(...row, id);
   }
 
   #head(id: number): Head | undefined {

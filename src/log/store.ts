@@ -35,6 +35,7 @@ export type SessionRow = {
 export type SessionQuery = {
   readonly status?: readonly SessionStatus[];
   readonly agent?: string;
+  readonly canGoOn?: boolean;
   readonly limit?: number;
   /** Sessions last changed before this moment, for the next page. */
   readonly before?: number;

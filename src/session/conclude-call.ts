@@ -19,7 +19,7 @@ export const concludeCall = (
   if (call.phase === 'closed' || call.phase === 'in-doubt' || call.phase === 'started') return undefined;
   const tool = toolOf(state.agent, call.tool);
   if (call.phase === 'ended') return tool && afterAttempt(state, turn, call, tool);
-  if (turn.cancel) return { type: 'call.cancelled', data: { call: call.id } };
+  if (turn.cancel) return call.unproven && tool?.effect !== 'none' ? doubt(call, 'cancelled') : stopped(call);
   if (call.phase === 'reopened') return concludeReopened(state, call);
   if (call.phase === 'to-ask' && tool && !needsPreparing(state, call)) return ask(state, call, tool);
   return undefined;
@@ -62,7 +62,7 @@ const afterAttempt = (
       if (turn.cancel) return stopped(call);
       return again(state, call, 'reconciled-not-happened') ?? failed(call, 'gave-up', tooOften(call));
     case 'unclear':
-      return doubt(call, 'reconcile-unknown');
+      return doubt(call, call.outcome.reason);
     default:
       return undefined;
   }
@@ -106,7 +106,8 @@ const afterFailure = (
   if (call.outcome?.kind !== 'failed') return undefined;
   const { code, message, retryable } = call.outcome;
   if (turn.cancel || retryable !== true || call.attempt >= tool.retry.attempts)
-    return failed(call, code, message);
+    // That this attempt had no effect proves nothing about an earlier one.
+    return call.unproven && tool.effect !== 'none' ? doubt(call, code) : failed(call, code, message);
   const wait = backoffMs(`${state.session} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
   return retry(call, state.lastAt + wait, code);
 };

@@ -2,6 +2,7 @@
 import { checkSchema, decodeArguments } from '../effect/arguments.ts';
 import { judge, RULE_TWIN, type Verdict } from '../effect/policy.ts';
 import { callId } from '../event/call-id.ts';
+import type { StopReason } from '../event/content.ts';
 import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
 import type { NewDecision } from '../event/events.ts';
 import type { StrictValue } from '../event/strict.ts';
@@ -16,6 +17,9 @@ import {
 
 type Call = ResponseState['calls'][number];
 
+/** A response that stopped for another reason is no answer, whatever it asks for. */
+const RUNS_CALLS: ReadonlySet<StopReason> = new Set(['end', 'calls', 'length', 'stop-sequence', 'paused']);
+
 export const concludeProposal = (state: SessionState, turn: TurnState): NewDecision | undefined => {
   const { response } = turn;
   const index = turn.calls.length;
@@ -28,6 +32,11 @@ export const concludeProposal = (state: SessionState, turn: TurnState): NewDecis
     data: { ...head, reason, message },
   });
   if (turn.cancel) return reject('cancelled', 'The turn was cancelled. This call was not run.');
+  if (!RUNS_CALLS.has(response.stop))
+    return reject(
+      'response-broken-off',
+      `The response stopped with ${response.stop}. Its calls were not run.`,
+    );
   const { limits } = state.agent;
   if (index >= limits.callsPerStep)
     return reject(

@@ -8,6 +8,7 @@
 import type { NewDecision, Receipt, RequestProblemKind, TurnOutcome } from '../event/events.ts';
 import { backoffMs, REQUEST_BACKOFF_MS, REQUEST_BACKOFF_MS_MAX, RETRY_AFTER_MS_MAX } from './backoff.ts';
 import { concludeCall } from './conclude-call.ts';
+import { invalidSteps } from './evolve.ts';
 import { concludeProposal } from './conclude-proposal.ts';
 import type { CallState, RequestState, SessionState, TurnState } from './state.ts';
 
@@ -23,6 +24,9 @@ export const conclude = (state: SessionState): NewDecision | undefined => {
   }
   return turn.cancel ? afterCancel(turn) : afterStep(state, turn);
 };
+
+/** Each of them may have been paid for: a request that brings processes down is not sent for ever. */
+const LOST_ATTEMPTS_MAX = 10;
 
 const RETRIED: ReadonlySet<RequestProblemKind> = new Set([
   'rate-limited',
@@ -41,6 +45,13 @@ const afterFailure = (
 ): NewDecision | undefined => {
   if (turn.cancel) return afterCancel(turn);
   const next = attempt + 1;
+  if (!problem && attempt >= LOST_ATTEMPTS_MAX)
+    return end(
+      turn,
+      'failed',
+      'process-lost',
+      `The process was lost ${attempt} times while this request was under way.`,
+    );
   if (!problem)
     return {
       type: 'request.retry',
@@ -106,8 +117,8 @@ const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefine
       `The model stopped for an unknown reason: ${response.stopDetail ?? ''}.`,
     );
   if (turn.calls.length === 0 && response.stop !== 'paused') return answered(turn, response);
-  if (turn.invalidInARow >= limits.invalidCallsInARow)
-    return limit(turn, 'invalidCallsInARow', `${turn.invalidInARow} calls in a row could not be used`);
+  if (invalidSteps(turn) >= limits.invalidCallsInARow)
+    return limit(turn, 'invalidCallsInARow', `no call of ${invalidSteps(turn)} steps in a row could be used`);
   if (turn.repeats > limits.repeatedCalls + 1)
     return limit(turn, 'repeatedCalls', `the same calls were asked for ${turn.repeats} times in a row`);
   if (turn.step >= limits.stepsPerTurn)

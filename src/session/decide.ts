@@ -98,7 +98,7 @@ const decideApproval = (state: SessionState, command: Extract<Command, { kind: '
   const { digest, decision, by } = command;
   const call = findCall(state, command.call);
   if (!call) return refuse('call-not-found', `No call ${command.call} waits in this session.`);
-  if (call.decided && call.phase !== 'asking') return again(call, call.decided, command);
+  if (call.decided && call.phase !== 'asking') return again(call.id, call.decided, command);
   if (call.closing?.kind === 'cancelled')
     return refuse('turn-cancelled', `The turn of call ${call.id} was cancelled. Nothing is run.`);
   if (call.phase !== 'asking') return refuse('not-asked', `Call ${call.id} does not wait for a decision.`);
@@ -117,21 +117,28 @@ const accept = (call: CallId, digest: Digest, decision: ApprovalDecision, by: Ac
 });
 
 /** The same decision by the same person is the first one's answer; any other comes too late. */
-const again = (
-  call: CallState,
+export const again = (
+  call: CallId,
   decided: Decided,
   command: Extract<Command, { kind: 'decide' }>,
 ): Decision => {
   const same =
-    decided.do === command.decision.do &&
+    decided.content === digestOf(canonicalDecision(command.decision)) &&
     decided.digest === command.digest &&
     decided.by.name === command.by.name;
   if (same) return { kind: 'replayed', decided };
   return refuse(
     'already-decided',
-    `Call ${call.id} was decided already: ${decided.do} by ${decided.by.name}. Your decision did nothing.`,
+    `Call ${call} was decided already: ${decided.do} by ${decided.by.name}. Your decision did nothing.`,
     decided,
   );
+};
+
+/** An edit is recorded with canonical arguments, however they were written. */
+const canonicalDecision = (decision: ApprovalDecision): ApprovalDecision => {
+  if (decision.do !== 'edit') return decision;
+  const decoded = decodeArguments(decision.args);
+  return decoded.ok ? { do: 'edit', args: decoded.canonical } : decision;
 };
 
 const edit = (

@@ -25,6 +25,9 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
   if (call.phase === 'closed') return call;
   switch (event.type) {
     case 'call.refused':
+      // Refused now, but an earlier attempt may have happened: nobody may say that it was not run.
+      if (call.unproven)
+        return { ...call, phase: 'ended', outcome: { kind: 'unclear', reason: event.data.code } };
       return close(call, { kind: 'rejected', reason: event.data.code, message: event.data.message });
     case 'call.prepared':
       return {
@@ -42,7 +45,7 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
         ? afterAttempt(call, event.data.outcome)
         : call;
     case 'call.late':
-      return afterLate(call, event.data.outcome);
+      return afterLate(call, event.data.attempt, event.data.outcome);
     case 'call.retry':
       return { ...call, phase: 'retrying', pause: pauseUntil(event.data.notBefore, event.at) };
     case 'call.reconciled':
@@ -79,7 +82,14 @@ const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.de
   // Only the question that stands is answered; the command handler refuses the rest before it is written.
   if (call.phase !== 'asking' || event.data.digest !== call.digest) return call;
   const { decision, by, digest } = event.data;
-  const record: Decided = { do: decision.do, by, at: event.at, seq: event.seq, digest };
+  const record: Decided = {
+    do: decision.do,
+    by,
+    at: event.at,
+    seq: event.seq,
+    digest,
+    content: digestOf(decision),
+  };
   const answered: CallState = { ...call, decided: record };
   switch (decision.do) {
     case 'approve':
@@ -99,14 +109,27 @@ const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.de
   }
 };
 
-const afterAttempt = (call: CallState, outcome: Outcome): CallState =>
-  outcome.kind === 'ok' ? close({ ...call, outcome }, outcome) : { ...call, phase: 'ended', outcome };
+const afterAttempt = (call: CallState, outcome: Outcome): CallState => {
+  if (outcome.kind === 'ok') return close({ ...call, outcome }, outcome);
+  return outcome.kind === 'unknown' ? endedUnknown(call, outcome) : { ...call, phase: 'ended', outcome };
+};
 
-/** Evidence for a call that nobody could answer for. A second attempt that runs already is not disturbed. */
-const afterLate = (call: CallState, outcome: Outcome): CallState => {
-  if (call.phase !== 'in-doubt' && call.phase !== 'ended') return call;
+/** Ended without a proof of either end; a late result of an earlier attempt is one. */
+export const endedUnknown = (call: CallState, outcome: NonNullable<CallState['outcome']>): CallState =>
+  call.evidence
+    ? close({ ...call, outcome }, { ...call.evidence, by: 'late-result' })
+    : { ...call, phase: 'ended', outcome, unproven: true };
+
+/**
+ * Evidence. That an attempt has happened settles the call, whatever has been planned or asked since; that it has
+ * failed says nothing about a later one. Another attempt that runs already is not disturbed.
+ */
+const afterLate = (call: CallState, attempt: number, outcome: Outcome): CallState => {
   if (outcome.kind === 'unknown') return call;
+  if (call.phase === 'started' && attempt < call.attempt)
+    return outcome.kind === 'ok' ? { ...call, evidence: outcome } : call;
   if (outcome.kind === 'ok') return close({ ...call, outcome }, { ...outcome, by: 'late-result' });
+  if (attempt !== call.attempt || (call.phase !== 'in-doubt' && call.phase !== 'ended')) return call;
   const { code, message } = outcome;
   return close({ ...call, outcome }, { kind: 'failed', code, message });
 };
@@ -117,11 +140,12 @@ const reconciled = (
 ): CallState => {
   if (call.phase !== 'ended') return call;
   if (answer.happened === true) return close(call, { kind: 'ok', content: answer.content, by: 'reconcile' });
-  if (answer.happened === false) return { ...call, phase: 'ended', outcome: { kind: 'absent' } };
+  if (answer.happened === false)
+    return { ...call, phase: 'ended', outcome: { kind: 'absent' }, unproven: false };
   return {
     ...call,
     phase: 'ended',
-    outcome: { kind: 'unclear' },
+    outcome: { kind: 'unclear', reason: 'reconcile-unknown' },
     doubt: { reason: 'reconcile-unknown', since: 0, reconcileNote: answer.note },
   };
 };
@@ -134,7 +158,7 @@ const settled = (call: CallState, settlement: Settlement, by: string, note?: str
     case 'give-up':
       return close(call, { kind: 'given-up', by, ...(note !== undefined && { note }) });
     case 'not-happened':
-      return { ...call, phase: 'reopened', prepared: undefined };
+      return { ...call, phase: 'reopened', prepared: undefined, unproven: false };
     default:
       return settlement satisfies never;
   }

@@ -8,7 +8,7 @@ import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
-import { evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
 import {
   NO_PAUSE,
   toolOf,
@@ -166,12 +166,23 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
   ...inTurn(state, data.turn, (turn) => ({
     ...turn,
     step: data.step,
+    invalidInARow: invalidSteps(turn),
     request: { seq, step: data.step, phase: 'open', attempt: 1, pause: NO_PAUSE, problem: undefined },
     response: undefined,
     calls: [],
   })),
   lastRequest: seq,
 });
+
+/** Steps in a row, this one included, none of whose calls could be used. */
+export const invalidSteps = (turn: TurnState): number => {
+  const mistaken = turn.calls.length > 0 && turn.calls.every(isMistake);
+  return mistaken ? turn.invalidInARow + 1 : 0;
+};
+
+/** A denial is an answer of the policy, not a mistake of the model. */
+const isMistake = ({ closing, attempt, round }: CallState): boolean =>
+  closing?.kind === 'rejected' && closing.reason !== 'denied-by-policy' && attempt === 0 && round === 0;
 
 const responded = (state: SessionState, seq: number, data: EventData['response.received']): SessionState => {
   const response: ResponseState = {
@@ -216,7 +227,7 @@ const proposed = (state: SessionState, data: EventData['call.proposed']): Sessio
     const phase = data.do === 'run' ? 'ready' : 'to-ask';
     // Proposed again after an edit: the same call with other arguments.
     if (before) return withCall(active, { ...before, args, phase, rule: data.rule, prepared: undefined });
-    return withCall({ ...active, invalidInARow: 0 }, { ...newCall(data, args), phase, rule: data.rule });
+    return withCall(active, { ...newCall(data, args), phase, rule: data.rule });
   });
 };
 
@@ -226,9 +237,7 @@ const rejected = (state: SessionState, data: EventData['call.rejected']): Sessio
     const before = active.calls.find((call) => call.id === data.call);
     const closing = { kind: 'rejected', reason, message } as const;
     const closed: CallState = { ...(before ?? newCall(data, '')), phase: 'closed', closing };
-    // A denial is an answer of the policy, not a mistake of the model.
-    const mistake = !before && reason !== 'denied-by-policy';
-    return withCall({ ...active, invalidInARow: active.invalidInARow + (mistake ? 1 : 0) }, closed);
+    return withCall(active, closed);
   });
 
 const newCall = (data: { call: CallState['id']; tool: string; label: string }, args: string): CallState => ({
@@ -247,6 +256,8 @@ const newCall = (data: { call: CallState['id']; tool: string; label: string }, a
   edited: false,
   outcome: undefined,
   doubt: undefined,
+  unproven: false,
+  evidence: undefined,
   closing: undefined,
 });
 
@@ -280,7 +291,7 @@ const noteDoubt = (state: SessionState, id: CallState['id']): readonly string[] 
 };
 
 const lost = (call: CallState): CallState =>
-  call.phase === 'started' ? { ...call, phase: 'ended', outcome: { kind: 'lost' } } : call;
+  call.phase === 'started' ? endedUnknown(call, { kind: 'lost' }) : call;
 
 /** What was in flight when the last driver was lost has no result and will get none from it. */
 const processLost = (state: SessionState): SessionState => {

@@ -70,11 +70,17 @@ export type CallState = {
   readonly edited: boolean;
   readonly outcome: Outcome | Unfinished | undefined;
   readonly doubt: Doubt | undefined;
+  /** An earlier attempt may have had its effect, and nothing has said otherwise since. */
+  readonly unproven: boolean;
+  /** A result that came late while another attempt was running. */
+  readonly evidence: Extract<Outcome, { kind: 'ok' }> | undefined;
   readonly closing: Closing | undefined;
 };
 
 /** How an attempt ended without an outcome of its own: its process was lost, or what `reconcile` found. */
-export type Unfinished = { readonly kind: 'lost' | 'absent' | 'unclear' };
+export type Unfinished =
+  | { readonly kind: 'lost' | 'absent' }
+  | { readonly kind: 'unclear'; readonly reason: string };
 
 export type Decided = {
   readonly do: 'approve' | 'edit' | 'reject' | 'respond';
@@ -82,6 +88,8 @@ export type Decided = {
   readonly at: number;
   readonly seq: number;
   readonly digest: Digest;
+  /** Digest of the decision itself, by which the same one is known again. */
+  readonly content: Digest;
 };
 
 export type Doubt = {
@@ -121,6 +129,7 @@ export type TurnState = {
   /** The calls of the current step, in order. */
   readonly calls: readonly CallState[];
   readonly cancel: { readonly by: Actor; readonly at: number } | undefined;
+  /** Earlier steps in a row none of whose calls could be used. */
   readonly invalidInARow: number;
   /** The calls of the last step as one text, and how many steps in a row asked for the same. */
   readonly signature: string;

@@ -1,7 +1,7 @@
 /** A session in one line, for lists. */
 import type { SessionStatus, SessionSummary } from '../event/summary.ts';
 import type { SessionState } from './state.ts';
-import { waiting } from './next.ts';
+import { next, waiting } from './next.ts';
 
 /** The most urgent thing first: what a person can act on, then what went wrong, then the rest. */
 export const statusOf = (state: SessionState): SessionStatus => {
@@ -27,6 +27,7 @@ export const summaryOf = (state: SessionState): SessionSummary => {
     agent: state.agent.name,
     title: state.title,
     status: statusOf(state),
+    canGoOn: next(state).length > 0,
     turns: state.turns.length,
     waiting: approvals.length,
     inDoubt: inDoubt.length,

@@ -112,10 +112,12 @@ export class Driver {
     this.#wake.raise();
   }
 
-  /** News from a tool that was given up, while this driver still runs. */
-  deliver(news: News): void {
+  /** News from a tool that was given up. False where this driver has ended and cannot take it any more. */
+  deliver(news: News): boolean {
+    if (this.#over) return false;
     this.#inbox.push({ news });
     this.#wake.raise();
+    return true;
   }
 
   /** Drives until the session rests or the driver is stopped. Throws FencedError where another took over. */
@@ -162,6 +164,7 @@ export class Driver {
   /** Facts in hand, the decisions that follow, and the intents that are due, as one batch. */
   async #compose(): Promise<Batch> {
     const batch = new Batch(this.#live, this.#options.clock.now());
+    batch.follow();
     const lost = inFlight(batch.state).some((work) => !this.#begun.has(workName(work)));
     if (lost)
       batch.add({ type: 'driver.changed', data: { epoch: this.#options.epoch, reason: 'process-lost' } });
@@ -235,8 +238,9 @@ export class Driver {
     // Between steps no call is open, so a newer build's definition can take over.
     if (definitionDigest(batch.state.agent) !== agent.digest)
       batch.add({ type: 'agent.updated', data: { agent: agent.definition, program: this.#options.program } });
+    // The newer definition may end the turn instead: its limits are lower.
     const { builder } = this.#live;
-    if (!builder) return;
+    if (!builder || !next(batch.state).some((work) => work.kind === 'build')) return;
     const { data, head, tail } = builder.build(batch.state, turn, step);
     batch.add({ type: 'request.built', data }, this.#frameBlobs(data, head, tail));
     this.#begun.add(`request ${turn}.${step}#1`);
@@ -283,6 +287,7 @@ export class Driver {
 
   /** The request builder has seen events that were not written; it is made again from the log. */
   async #reload(): Promise<void> {
+    this.#head = 0;
     this.#live.reset();
     await this.#live.refresh(this.#options.store);
   }

@@ -7,7 +7,8 @@ import { bug } from '../errors.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { idempotencyKey } from '../effect/key.ts';
 import type { ToolDefinition } from '../event/definition.ts';
-import type { NewFact } from '../event/events.ts';
+import { canonical } from '../event/canonical.ts';
+import type { NewFact, RequestProblem } from '../event/events.ts';
 import type { Json, JsonObject } from '../event/json.ts';
 import type { Blob } from '../log/store.ts';
 import type { Delta, ModelReply, ModelRequest } from '../model/model.ts';
@@ -88,9 +89,23 @@ export const requestJob = async (
   const reply = await bounded(send(), state.agent.limits.requestMs, clock, abort);
   const ms = Math.max(0, Math.round(clock.monotonic() - began));
   const { kind, ...data } = reply;
-  if (kind === 'response')
-    return news({ type: 'response.received', data: { turn, step, attempt, ms, ...data } } as NewFact);
-  return news({ type: 'request.failed', data: { turn, step, attempt, ms, ...data } } as NewFact);
+  const type = kind === 'response' ? 'response.received' : 'request.failed';
+  const fact = { type, data: { turn, step, attempt, ms, ...data } } as NewFact;
+  if (canBeRecorded(fact)) return news(fact);
+  const message =
+    'The model answered with something that no log can hold, for example a number that is none.';
+  const problem: RequestProblem = { kind: 'bad-request', message };
+  return news({ type: 'request.failed', data: { turn, step, attempt, ms, problem, maybeBilled: true } });
+};
+
+/** Foreign code may hand over what its types rule out. It is an answer like any other, not a lost session. */
+const canBeRecorded = ({ data }: NewFact): boolean => {
+  try {
+    canonical(data);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** A model that does not answer, or does not stop when told, is given up; what it may cost is said. */
@@ -262,15 +277,20 @@ export const reconcileJob = async (
   abort: AbortController,
 ): Promise<News> => {
   const { attempt } = call;
-  const answered = (answer: ReconcileAnswer, blobs: readonly Blob[] = []): News =>
-    news({ type: 'call.reconciled', data: { call: call.id, attempt, answer } }, blobs);
+  const answered = (answer: ReconcileAnswer, blobs: readonly Blob[] = []): News => {
+    const fact = { type: 'call.reconciled', data: { call: call.id, attempt, answer } } as const;
+    return canBeRecorded(fact) && isReconcileAnswer(answer)
+      ? news(fact, blobs)
+      : answered({ happened: 'unknown', note: 'The tool answered with something that is no answer.' });
+  };
   const hand = handOf(state, context.agent, call);
   if ('refused' in hand)
     return answered({ happened: 'unknown', note: `This build cannot ask ${call.tool} what became of it.` });
   try {
     const input = await inputOf(hand.tool, call);
+    if (!input.ok) return answered({ happened: 'unknown', note: input.refusal.message });
     await reach(context.faults, 'reconcile.before', placeOf(state, call));
-    const asked = hand.tool.reconcile?.(input as never, contextOf(state, call, context, abort));
+    const asked = hand.tool.reconcile?.(input.value as never, contextOf(state, call, context, abort));
     const answer: Reconciled = (await inTime(asked, context.clock, 'reconciliation')) ?? {
       happened: 'unknown',
       note: 'The tool has no reconcile function.',
@@ -283,6 +303,9 @@ export const reconcileJob = async (
     return answered({ happened: 'unknown', note: `Asking failed: ${describeThrown(thrown).message}` });
   }
 };
+
+const isReconcileAnswer = ({ happened }: ReconcileAnswer): boolean =>
+  happened === true || happened === false || happened === 'unknown';
 
 type ReconcileAnswer = Extract<NewFact, { type: 'call.reconciled' }>['data']['answer'];
 

@@ -52,8 +52,14 @@ export class Batch {
 
   /** Adds an event, and after it every decision that follows. */
   add(event: NewEvent, blobs: readonly Blob[] = []): void {
+    this.follow();
     this.#append(event);
     this.blobs.push(...blobs);
+    this.follow();
+  }
+
+  /** Adds what follows from the log as it stands: nothing, unless it was cut inside a batch, as a fork may be. */
+  follow(): void {
     for (let i = 0; i < DECISIONS_MAX; i++) {
       const decision = conclude(this.#state);
       if (!decision) return;
@@ -79,6 +85,7 @@ export class Batch {
       before.status !== summary.status ||
       before.waiting !== summary.waiting ||
       before.inDoubt !== summary.inDoubt ||
+      before.canGoOn !== summary.canGoOn ||
       before.turns !== summary.turns ||
       before.agent !== summary.agent;
     await store.append({

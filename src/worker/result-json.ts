@@ -16,7 +16,15 @@ export class NotSerializable extends Error {
  * Digits of BigInt are kept; Map and Set become objects and arrays; Date becomes ISO 8601; bytes become a note.
  * Cycles, functions, NaN and invalid dates throw NotSerializable: JSON.stringify would turn them into null or {}.
  */
-export const resultJson = (value: unknown): string => write(value, '', []) ?? 'null';
+export const resultJson = (value: unknown): string => {
+  try {
+    return write(value, '', []) ?? 'null';
+  } catch (error) {
+    if (error instanceof NotSerializable) throw error;
+    // A getter, a toJSON or a proxy of the tool's has thrown.
+    throw new NotSerializable('', 'cannot be read');
+  }
+};
 
 const write = (value: unknown, path: string, above: readonly object[]): string | undefined => {
   switch (typeof value) {
@@ -57,7 +65,7 @@ const writeObject = (value: object, path: string, above: readonly object[]): str
 };
 
 const writeItems = (items: readonly unknown[], path: string, above: readonly object[]): string =>
-  `[${items.map((item, i) => write(item, `${path}[${i}]`, above) ?? 'null').join(',')}]`;
+  `[${Array.from(items, (item, i) => write(item, `${path}[${i}]`, above) ?? 'null').join(',')}]`;
 
 const writeMap = (map: ReadonlyMap<unknown, unknown>, path: string, above: readonly object[]): string => {
   const entries = [...map];

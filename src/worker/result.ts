@@ -42,24 +42,35 @@ type Collected = { readonly value: unknown; readonly over: boolean };
 
 /** Streams are read to their end or to the limit, whichever comes first; the producer is then told to stop. */
 const collect = async (value: unknown, max: number): Promise<Collected> => {
-  if (value === null || typeof value !== 'object' || !(Symbol.asyncIterator in value))
-    return { value, over: false };
-  const texts: string[] = [];
+  if (!isStream(value)) return { value, over: false };
   const chunks: Uint8Array[] = [];
+  let text = true;
   let bytes = 0;
   // Leaving the loop early calls return(), which is how an async iterable is told that nobody reads on.
-  for await (const chunk of value as AsyncIterable<unknown>) {
+  for await (const chunk of value) {
     const piece = chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
+    text &&= !(chunk instanceof Uint8Array);
     bytes += piece.length;
-    if (chunk instanceof Uint8Array) chunks.push(chunk);
-    else texts.push(String(chunk));
-    if (bytes > max) return { value: joined(texts, chunks), over: true };
+    chunks.push(piece);
+    if (bytes > max) return { value: joined(chunks, text), over: true };
   }
-  return { value: joined(texts, chunks), over: false };
+  return { value: joined(chunks, text), over: false };
 };
 
-const joined = (texts: readonly string[], chunks: readonly Uint8Array[]): unknown =>
-  chunks.length > 0 ? Buffer.concat(chunks) : texts.join('');
+const isStream = (value: unknown): value is AsyncIterable<unknown> => {
+  try {
+    return value !== null && typeof value === 'object' && Symbol.asyncIterator in value;
+  } catch {
+    // A revoked proxy; what cannot be read is said when it is written.
+    return false;
+  }
+};
+
+/** One piece of bytes makes the whole bytes. */
+const joined = (chunks: readonly Uint8Array[], text: boolean): string | Uint8Array => {
+  const all = Buffer.concat(chunks);
+  return text ? all.toString('utf8') : all;
+};
 
 class ResultWriter {
   readonly #limits: ResultLimits;
@@ -109,12 +120,9 @@ class ResultWriter {
 
   #bounded(text: string, over: boolean): string {
     const bytes = Buffer.byteLength(text);
-    if (bytes <= this.#limits.resultBytes) return text;
-    const shown = headAndTail(
-      text,
-      Math.max(0, this.#limits.resultBytes - MARKER_BYTES),
-      over ? undefined : bytes,
-    );
+    if (bytes <= this.#limits.resultBytes && !over) return text;
+    const room = Math.min(bytes, this.#limits.resultBytes) - MARKER_BYTES;
+    const shown = headAndTail(text, Math.max(0, room), over ? undefined : bytes);
     const whole = bytes <= this.#limits.blobBytes ? this.#keep(Buffer.from(text), 'text/plain') : undefined;
     this.#cut = { bytes, kept: Buffer.byteLength(shown), ...(whole && { whole }) };
     return shown;

@@ -6,6 +6,7 @@ import { randomId, systemClock, systemRandom, type Clock, type Random } from '..
 import { badInput, OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
+import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
 import type { ApprovalDecision, LogEvent, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
@@ -22,6 +23,7 @@ import {
 } from '../log/store.ts';
 import type { Delta } from '../model/model.ts';
 import { decide, type Command, type Decision } from '../session/decide.ts';
+import { earlierAnswer } from '../session/earlier-answer.ts';
 import { next } from '../session/next.ts';
 import type { Decided, SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
@@ -31,12 +33,14 @@ import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { News } from './jobs.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
+import { sessionId } from './session-id.ts';
 
 /** How long a driver owns a session without saying that it still does. */
 export const LEASE_MS = 15_000;
 /** Sessions whose state is kept at hand for commands. */
 const KNOWN_SESSIONS_MAX = 128;
-const SESSION_ID_LENGTH = 8;
+/** Sessions one sweep takes up; the next one goes on. */
+const SWEEP_SESSIONS_MAX = 1000;
 const KEY_LENGTH = 20;
 export const MESSAGE_BYTES_MAX: number = 1024 * 1024;
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -78,6 +82,8 @@ export type CallRef = { readonly session: string; readonly call: CallId; readonl
 
 const HERE: Actor = { kind: 'program', name: 'local' };
 const SILENT: Logger = { info: () => undefined, warn: () => undefined };
+
+type SendCommand = Extract<Command, { kind: 'send' }>;
 
 /** `done` answers with what ended the driver, if it was not the session's rest. */
 type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
@@ -130,10 +136,7 @@ export class Runtime {
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
     const command: Command = { kind: 'send', key, input, by: options.by ?? HERE };
     if (options.session === undefined) return this.#start(this.agent(options.agent ?? ''), command);
-    const decision = await this.#command(options.session, command);
-    if (decision.kind === 'refused') throw refused(decision, options.session);
-    this.#go(options.session);
-    return { session: options.session, turn: decision.turn ?? 0, replayed: decision.kind === 'replayed' };
+    return this.#say(options.session, command);
   }
 
   /** Records a person's answer to a call that waits. The digest names what the person saw. */
@@ -193,7 +196,7 @@ export class Runtime {
 
   /** Takes up every session that can go on and that nobody drives. */
   async sweep(): Promise<void> {
-    const rows = await this.store.sessions({ status: ['running'], limit: KNOWN_SESSIONS_MAX });
+    const rows = await this.store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of rows)
       if (this.agents.has(summary.agent) && !this.#driving.has(session)) this.#go(session);
   }
@@ -225,32 +228,56 @@ export class Runtime {
     );
   }
 
-  async #start(agent: Agent, command: Extract<Command, { kind: 'send' }>): Promise<Sent> {
-    for (;;) {
-      const session = `s_${randomId(this.#random, SESSION_ID_LENGTH)}`;
-      const batch = new Batch(new LiveSession(session), this.#clock.now());
-      batch.add({ type: 'session.created', data: { agent: agent.definition, program: PROGRAM } });
-      const decision = decide(batch.state, command);
-      if (decision.kind !== 'facts') throw refused(decision, session);
-      for (const fact of decision.facts) batch.add(fact);
-      try {
-        await batch.commit(this.store, { faults: this.#faults });
-      } catch (error) {
-        // Another session has this id already: take the next one.
-        if (error instanceof ConflictError) continue;
-        throw error;
+  async #say(session: string, command: SendCommand): Promise<Sent> {
+    const decision = await this.#command(session, command);
+    if (decision.kind === 'refused') throw refused(decision, session);
+    this.#go(session);
+    return { session, turn: decision.turn ?? 0, replayed: decision.kind === 'replayed' };
+  }
+
+  /** A new session has its id from the key, so that the same key is the same session, also after a crash. */
+  async #start(agent: Agent, command: SendCommand): Promise<Sent> {
+    for (let taken = 0; ; taken++) {
+      const session = sessionId(agent.definition.name, command.key, taken);
+      if (await this.#create(session, agent, command)) {
+        this.#go(session);
+        return { session, turn: 1, replayed: false };
       }
-      this.#go(session);
-      return { session, turn: 1, replayed: false };
+      const { turns } = await this.state(session);
+      // Another key has the same id by chance: take the next one.
+      if (turns[0]?.key === command.key) return this.#say(session, command);
     }
   }
 
+  async #create(session: string, agent: Agent, command: SendCommand): Promise<boolean> {
+    const batch = new Batch(new LiveSession(session), this.#clock.now());
+    batch.add({ type: 'session.created', data: { agent: agent.definition, program: PROGRAM } });
+    const decision = decide(batch.state, command);
+    if (decision.kind !== 'facts') throw refused(decision, session);
+    for (const fact of decision.facts) batch.add(fact);
+    try {
+      await batch.commit(this.store, { faults: this.#faults });
+      return true;
+    } catch (error) {
+      if (error instanceof ConflictError) return false;
+      throw error;
+    }
+  }
+
+  /** Drives on after an answer. One that was given before, to a call that is long closed, is looked up in the log. */
   async #answer(session: string, command: Command): Promise<Answered> {
-    const decision = await this.#command(session, command);
+    let decision = await this.#command(session, command);
+    if (decision.kind === 'refused' && decision.code === 'call-not-found')
+      decision = (await this.#answeredBefore(session, command)) ?? decision;
     if (decision.kind === 'refused') throw refused(decision, session);
     this.#go(session);
     if (decision.kind === 'facts') return { replayed: false };
     return { replayed: true, ...(decision.decided && { decided: decision.decided }) };
+  }
+
+  async #answeredBefore(session: string, command: Command): Promise<Decision | undefined> {
+    const events = (await this.store.read(session)).map(open);
+    return earlierAnswer(events, command);
   }
 
   /** Decides on the head, appends, and decides again where somebody else appended first. */
@@ -367,18 +394,33 @@ export class Runtime {
       return error;
     }
     this.#driving.delete(session);
-    await this.store.release(session, epoch);
+    try {
+      await this.store.release(session, epoch);
+    } catch (error) {
+      // The lease runs out by itself; what was done is in the log.
+      this.#warn(session, error);
+      return undefined;
+    }
     // What was appended between the last look and the release woke nobody.
-    const head = await this.store.head(session);
-    if (head && head.seq > rested.seq) this.#go(session);
+    const head = await this.#headOf(session);
+    if (head > rested.seq) this.#go(session);
     return undefined;
+  }
+
+  async #headOf(session: string): Promise<number> {
+    try {
+      return (await this.store.head(session))?.seq ?? 0;
+    } catch (error) {
+      this.#warn(session, error);
+      return 0;
+    }
   }
 
   /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */
   #late(session: string, news: News): void {
     const driving = this.#driving.get(session);
-    if (driving) driving.driver.deliver(news);
-    else if (!this.#closing)
+    if (driving?.driver.deliver(news)) return;
+    if (!this.#closing)
       this.#append(session, news).then(
         () => this.#go(session),
         (error: unknown) => this.#warn(session, error),

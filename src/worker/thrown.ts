@@ -11,6 +11,15 @@ const CAUSES_MAX = 5;
 export type Described = { readonly code: string; readonly message: string; readonly detail?: string };
 
 export const describeThrown = (thrown: unknown): Described => {
+  try {
+    return describe(thrown);
+  } catch {
+    // A proxy or a getter of the tool's throws when it is looked at.
+    return { code: 'tool-threw', message: 'The tool threw something that cannot be read.' };
+  }
+};
+
+const describe = (thrown: unknown): Described => {
   if (thrown instanceof Error) return describeError(thrown);
   if (typeof thrown === 'string') return { code: 'tool-threw', message: cut(thrown, MESSAGE_LENGTH_MAX) };
   if (thrown === undefined || thrown === null)
@@ -26,7 +35,7 @@ const describeError = (error: Error): Described => {
   const messages: string[] = [];
   let cause: unknown = error;
   for (let i = 0; cause instanceof Error && i < CAUSES_MAX; i++) {
-    messages.push(cause.message === '' ? cause.name : cause.message);
+    messages.push(String(cause.message) === '' ? String(cause.name) : String(cause.message));
     if (cause instanceof AggregateError)
       messages.push(...cause.errors.map((inner) => describeThrown(inner).message));
     ({ cause } = cause);
@@ -35,7 +44,7 @@ const describeError = (error: Error): Described => {
     code: typeof code === 'string' && code !== '' ? code : 'tool-error',
     message: cut(messages[0] ?? error.name, MESSAGE_LENGTH_MAX) + aggregated(error, messages),
     detail: cut(
-      [messages.slice(1).join('; '), error.stack ?? ''].filter(Boolean).join('\n'),
+      [messages.slice(1).join('; '), String(error.stack ?? '')].filter(Boolean).join('\n'),
       DETAIL_LENGTH_MAX,
     ),
   };
@@ -67,8 +76,17 @@ const cut = (text: string, length: number): string => {
 export const thrownOutcome = (thrown: unknown, effect: EffectKind): Outcome => {
   const { code, message, detail } = describeThrown(thrown);
   const kept = detail === undefined || detail === '' ? {} : { detail };
-  if (thrown instanceof ToolError && thrown.happened === false)
+  if (isToolError(thrown) && thrown.happened === false)
     return { kind: 'failed', code, message, ...(thrown.retryable && { retryable: true }) };
   if (effect === 'none') return { kind: 'failed', code, message, ...kept };
   return { kind: 'unknown', code, message, ...kept };
+};
+
+/** `instanceof` itself throws on a revoked proxy. */
+const isToolError = (thrown: unknown): thrown is ToolError => {
+  try {
+    return thrown instanceof ToolError;
+  } catch {
+    return false;
+  }
 };

@@ -1,0 +1,52 @@
+/** What one process can say about itself and its store, without being in the way of what is measured. */
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+
+/** How a measuring process hands its answer to the one that started it: the last line of its output. */
+export const answer = (value: object): void => {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+};
+
+/** Bytes of the pages that hold something, after the write-ahead log was folded in. */
+export const usedBytes = (db: DatabaseSync): number => {
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+};
+
+/** iChange of the index header: grows by one with every transaction that wrote (SQLite, "WAL-mode File Format", 2.1). */
+const COMMITS_OFFSET = 8;
+const COMMITS_BYTES = 4;
+
+/**
+ * Transactions committed so far to the WAL database at `path`, by whatever connection. Read from the shared memory
+ * file from outside, so that the store under measurement runs as it always does.
+ */
+export const commitsOf = (path: string): number => {
+  const file = openSync(`${path}-shm`, 'r');
+  try {
+    const bytes = Buffer.alloc(COMMITS_BYTES);
+    readSync(file, bytes, 0, COMMITS_BYTES, COMMITS_OFFSET);
+    return process.arch === 's390x' ? bytes.readUInt32BE() : bytes.readUInt32LE();
+  } finally {
+    closeSync(file);
+  }
+};
+
+export type Marks = { readonly first: number; readonly last: number };
+
+/** Mean milliseconds of a step in the first tenth and in the last one, from the moments at which steps began. */
+export const tenths = (began: readonly number[]): Marks => {
+  const steps = began.slice(1).map((at, i) => at - (began[i] ?? at));
+  const count = Math.max(1, Math.floor(steps.length / 10));
+  return { first: mean(steps.slice(0, count)), last: mean(steps.slice(-count)) };
+};
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+
+/** Milliseconds of processor time, user and system, since `before`. */
+export const cpuMs = (before?: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+};

@@ -1,0 +1,38 @@
+/** What a measuring process is asked to do, and what it answers. */
+import type { Marks } from './probe.ts';
+
+/** Steps that run before anything is measured, in a session of their own: code is compiled and files exist by then. */
+export const WARM_STEPS = 30;
+
+/** `folder` is fresh and empty for whoever writes; `store` is a store that a `fill` has left. */
+export type Task =
+  /** One session of so many steps, alone. */
+  | { readonly kind: 'steps'; readonly folder: string; readonly steps: number }
+  /** Many sessions at once in one process. */
+  | { readonly kind: 'many'; readonly folder: string; readonly sessions: number; readonly steps: number }
+  /** Leaves a store with one session of so many steps; `killed`: the process dies at the model call after them. */
+  | { readonly kind: 'fill'; readonly folder: string; readonly steps: number; readonly killed: boolean }
+  /** Reads every row of a session and parses it: what any program has to do that wants to know all of it. */
+  | { readonly kind: 'rows'; readonly store: string; readonly session: string }
+  /** The state of a session. */
+  | { readonly kind: 'state'; readonly store: string; readonly session: string }
+  /** Drives a session on up to its next model call, the one after `steps`. */
+  | { readonly kind: 'resume'; readonly store: string; readonly session: string; readonly steps: number }
+  | { readonly kind: 'replay'; readonly store: string; readonly session: string }
+  | { readonly kind: 'verify'; readonly store: string; readonly session: string };
+
+/** Times in milliseconds, all over the steps of the measured session. */
+export type StepsAnswer = Marks & {
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly bytes: number;
+  /** Between the first model call and the one after the last step. */
+  readonly commits: number;
+};
+
+export type ManyAnswer = { readonly ms: number; readonly cpuMs: number; readonly commits: number };
+
+export type FillAnswer = { readonly store: string; readonly session: string };
+
+/** `ms` is the work alone, without the start of the process. */
+export type ReadAnswer = { readonly ms: number; readonly cpuMs: number; readonly events: number };
