@@ -1,6 +1,7 @@
 /** A session in one line, for lists. */
 import type { SessionStatus, SessionSummary } from '../event/summary.ts';
 import type { SessionState } from './state.ts';
+import { conclude } from './conclude.ts';
 import { next, waiting } from './next.ts';
 
 /** The most urgent thing first: what a person can act on, then what went wrong, then the rest. */
@@ -21,13 +22,17 @@ export const statusOf = (state: SessionState): SessionStatus => {
   }
 };
 
+/** Whether a session can go on without anybody's answer. */
+export const canGoOn = (state: SessionState): boolean =>
+  next(state).length > 0 || conclude(state) !== undefined;
+
 export const summaryOf = (state: SessionState): SessionSummary => {
   const { approvals, inDoubt } = waiting(state);
   return {
     agent: state.agent.name,
     title: state.title,
     status: statusOf(state),
-    canGoOn: next(state).length > 0,
+    canGoOn: canGoOn(state),
     turns: state.turns.length,
     waiting: approvals.length,
     inDoubt: inDoubt.length,

@@ -155,9 +155,10 @@ export const handOf = (
   const tool = agent.tools.get(call.tool);
   const current = agent.definition.tools.find((other) => other.name === call.tool);
   if (tool && definition && current?.digest === definition.digest) return { tool, definition };
+  const end = call.attempt === 0 ? 'The call was not run.' : 'The call was not started again.';
   const message = tool
-    ? `The definition of ${call.tool} has changed since it was offered. The call was not run.`
-    : `This build has no tool called ${call.tool}. The call was not run.`;
+    ? `The definition of ${call.tool} has changed since it was offered. ${end}`
+    : `This build has no tool called ${call.tool}. ${end}`;
   const code = tool ? 'tool-changed' : 'tool-missing';
   return { refused: news({ type: 'call.refused', data: { call: call.id, code, message } }) };
 };

@@ -1,13 +1,16 @@
 /** A tool's return value as JSON text that loses nothing, or the place where it cannot be written. */
 
 const DEPTH_MAX = 100;
+/** Characters of a path that are named. */
+const PATH_LENGTH_MAX = 24;
 
 export class NotSerializable extends Error {
   override readonly name = 'NotSerializable';
   /** ".rows[3].owner"; empty for the value itself. */
   readonly path: string;
   constructor(path: string, what: string) {
-    super(`the result ${path === '' ? '' : `at ${path} `}${what}`);
+    const place = path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…`.toWellFormed() : path;
+    super(`the result ${place === '' ? '' : `at ${place} `}${what}`);
     this.path = path;
   }
 }

@@ -24,7 +24,7 @@ import {
 import type { Delta } from '../model/model.ts';
 import { decide, type Command, type Decision } from '../session/decide.ts';
 import { earlierAnswer } from '../session/earlier-answer.ts';
-import { next } from '../session/next.ts';
+import { canGoOn } from '../session/summary.ts';
 import type { Decided, SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
@@ -347,7 +347,7 @@ export class Runtime {
 
   async #claim(session: string): Promise<Driving | undefined> {
     const { state } = await this.#live(session);
-    if (next(state).length === 0 || this.#closing) return undefined;
+    if (!canGoOn(state) || this.#closing) return undefined;
     const agent = this.agent(state.agent.name);
     const claim = await this.store.claim({
       session,

@@ -178,7 +178,7 @@ describe('a tool that changed', () => {
     const runtime = await stage.open({ agent: changed() });
     await runtime.rest(session);
     const refusals = (await stage.events(session)).filter((event) => event.type === 'call.refused');
-    expect(refusals.map((event) => event.data as JsonObject)).toEqual([]);
+    for (const { data } of refusals) expect((data as JsonObject)['message']).not.toMatch(/not run/);
     expect(await runtime.rest(session)).toMatchObject({ inDoubt: ['1.1.1'] });
   });
 });
