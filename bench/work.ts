@@ -3,7 +3,8 @@
  * 300 bytes of text and one call with about 190 bytes of JSON arguments, a result has about 1 KB of JSON.
  */
 
-export const INSTRUCTIONS = 'You look after a harbour. Ask the berth register until you can say what happened.';
+export const INSTRUCTIONS =
+  'You look after a harbour. Ask the berth register until you can say what happened.';
 export const QUESTION = 'Which berths stood empty in the second week of May, and why did nobody offer them?';
 
 const TEXT_LENGTH = 300;

@@ -24,8 +24,11 @@ export const encodeResult = async (
   try {
     return new ResultWriter(limits).write(collected);
   } catch (error) {
-    if (!(error instanceof NotSerializable)) throw error;
-    return unkept(error, effect);
+    // A revoked proxy throws wherever it is looked at.
+    return unkept(
+      error instanceof NotSerializable ? error : new NotSerializable('', 'cannot be read'),
+      effect,
+    );
   }
 };
 

@@ -32,6 +32,7 @@ export const summary = (status: SessionStatus, updatedAt: number, agent = 'clerk
   agent,
   title: `a ${status} one`,
   status,
+  canGoOn: status === 'running',
   turns: 1,
   waiting: 0,
   inDoubt: 0,

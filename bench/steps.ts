@@ -1,0 +1,152 @@
+/** What a step costs: time, processor time, bytes and commits, beside the floor in the same minute. */
+import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { inFolder, perform, type Side } from './measured-process.ts';
+import type { Measured, Plan } from './part.ts';
+import { alternate, medianOf, pairedRatios, spreadOf, type Spread } from './sample.ts';
+import { count, figure, spread, type Table } from './table.ts';
+import type { StepsAnswer } from './task.ts';
+
+/** Syncs are counted as the difference of two runs, so that opening and closing a store do not count. */
+const SYNC_STEPS: readonly [few: number, many: number] = [50, 250];
+
+type PerStep = StepsAnswer & { readonly peakMb: number };
+
+export type StepsMeasured = {
+  readonly steps: number;
+  readonly floor: readonly PerStep[];
+  readonly product: readonly PerStep[];
+  readonly ratio: Spread;
+  readonly cpuRatio: Spread;
+};
+
+export const measureSteps = async (plan: Plan): Promise<Measured> => {
+  const measured: StepsMeasured[] = [];
+  for (const steps of plan.steps) {
+    plan.progress(`${count(steps)} steps`);
+    measured.push(await atLength(plan, steps));
+  }
+  plan.progress('syncs');
+  const syncs = { floor: await syncsPerStep(plan, 'floor'), product: await syncsPerStep(plan, 'product') };
+  return { tables: [timeTable(measured), spaceTable(measured, syncs)], data: { measured, syncs } };
+};
+
+const atLength = async (plan: Plan, steps: number): Promise<StepsMeasured> => {
+  const { a: floor, b: product } = await alternate(
+    plan.rounds,
+    () => oneRun(plan, 'floor', steps),
+    () => oneRun(plan, 'product', steps),
+  );
+  const ratioOf = (value: (one: PerStep) => number): Spread =>
+    spreadOf(pairedRatios(floor.map(value), product.map(value)));
+  return { steps, floor, product, ratio: ratioOf(({ ms }) => ms), cpuRatio: ratioOf((one) => one.cpuMs) };
+};
+
+const oneRun = (plan: Plan, side: Side, steps: number): Promise<PerStep> =>
+  inFolder(plan.scratch, async (folder) => {
+    const { answer, cost } = await perform<StepsAnswer>(
+      side,
+      { kind: 'steps', folder, steps },
+      { cwd: folder },
+    );
+    const { ms, cpuMs, bytes, commits, first, last } = answer;
+    return {
+      ms: ms / steps,
+      cpuMs: cpuMs / steps,
+      bytes: bytes / steps,
+      commits: commits / steps,
+      first,
+      last,
+      peakMb: cost?.peakMb ?? 0,
+    };
+  });
+
+/** Calls that make the disk hold what was written, per step; undefined where no strace is at hand. */
+const syncsPerStep = async (plan: Plan, side: Side): Promise<number | undefined> => {
+  if (spawnSync('strace', ['-V']).status !== 0) return undefined;
+  const counts: number[] = [];
+  for (const steps of SYNC_STEPS)
+    counts.push(
+      await inFolder(plan.scratch, async (folder) => {
+        const file = join(folder, 'syncs.txt');
+        const under = [
+          'strace',
+          '-f',
+          '-q',
+          '-e',
+          'trace=fsync,fdatasync,msync',
+          '-e',
+          'signal=none',
+          '-o',
+          file,
+        ];
+        await perform(side, { kind: 'steps', folder, steps }, { cwd: folder, under });
+        const lines = readFileSync(file, 'utf8').split('\n');
+        return lines.filter((line) => /\b(?:fsync|fdatasync|msync)\(/.test(line)).length;
+      }),
+    );
+  const [few = 0, many = 0] = counts;
+  return (many - few) / (SYNC_STEPS[1] - SYNC_STEPS[0]);
+};
+
+const timeTable = (measured: readonly StepsMeasured[]): Table => ({
+  title: 'Time of a step, milliseconds',
+  columns: [
+    'steps',
+    'floor',
+    'product',
+    '× floor',
+    'CPU floor',
+    'CPU product',
+    '× CPU',
+    'first → last tenth',
+  ],
+  rows: measured.map(({ steps, floor, product, ratio, cpuRatio }) => [
+    count(steps),
+    spread(spreadOf(floor.map(({ ms }) => ms))),
+    spread(spreadOf(product.map(({ ms }) => ms))),
+    spread(ratio),
+    figure(medianOf(floor.map(({ cpuMs }) => cpuMs))),
+    figure(medianOf(product.map(({ cpuMs }) => cpuMs))),
+    figure(cpuRatio.median),
+    `${figure(medianOf(product.map(({ first }) => first)))} → ${figure(medianOf(product.map(({ last }) => last)))}`,
+  ]),
+  note:
+    'Median (least–greatest). The product from the message to the rest of the session, divided by its steps; the ratio ' +
+    'is to the mean of the floor measured right before and right after. CPU is user and system time of the process.',
+});
+
+const spaceTable = (
+  measured: readonly StepsMeasured[],
+  syncs: { readonly floor: number | undefined; readonly product: number | undefined },
+): Table => {
+  const bytes = (one: readonly PerStep[]): number => medianOf(one.map((run) => run.bytes));
+  const commits = (one: readonly PerStep[]): string => medianOf(one.map((run) => run.commits)).toFixed(2);
+  return {
+    title: 'Space and commits of a step',
+    columns: [
+      'steps',
+      'bytes floor',
+      'bytes product',
+      '× floor',
+      'commits floor',
+      'commits product',
+      'peak MB',
+    ],
+    rows: measured.map(({ steps, floor, product }) => [
+      count(steps),
+      count(Math.round(bytes(floor))),
+      count(Math.round(bytes(product))),
+      figure(bytes(product) / bytes(floor)),
+      commits(floor),
+      commits(product),
+      figure(medianOf(product.map(({ peakMb }) => peakMb))),
+    ]),
+    note:
+      'Bytes are pages in use after a checkpoint, commits are counted by SQLite between the first model call and the last. ' +
+      (syncs.product === undefined || syncs.floor === undefined
+        ? 'Syncs were not counted: strace is not here.'
+        : `Syncs of the disk per step: floor ${figure(syncs.floor)}, product ${figure(syncs.product)}.`),
+  };
+};
