@@ -13,7 +13,7 @@ export type WorkOptions = {
   readonly began?: (step: number) => void;
 };
 
-const berths = tool<{ step: number }, unknown>({
+const berths = tool<{ readonly step: number }>({
   name: 'berths',
   description: 'Answers a question about the berths from the register.',
   effect: 'none',

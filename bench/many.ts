@@ -16,20 +16,12 @@ export const measureMany = async (plan: Plan): Promise<Measured> => {
     () => oneRun(plan, 'floor'),
     () => oneRun(plan, 'product'),
   );
-  const speeds = (runs: readonly ManyAnswer[]): readonly number[] => runs.map(({ ms }) => (ALL / ms) * 1000);
   const ratio = spreadOf(
     pairedRatios(
       floor.map(({ ms }) => ms),
       product.map(({ ms }) => ms),
     ).map((slower) => 1 / slower),
   );
-  const row = (name: string, runs: readonly ManyAnswer[], against: Spread | undefined): readonly string[] => [
-    name,
-    spread(spreadOf(speeds(runs))),
-    against ? spread(against) : '1',
-    figure(medianOf(runs.map(({ cpuMs }) => cpuMs / ALL))),
-    figure(medianOf(runs.map(({ commits }) => commits / ALL))),
-  ];
   const table: Table = {
     title: `${SESSIONS} sessions of ${STEPS} steps at once`,
     columns: ['', 'steps per second', '× floor', 'CPU ms per step', 'commits per step'],
@@ -41,8 +33,18 @@ export const measureMany = async (plan: Plan): Promise<Measured> => {
   return { tables: [table], data: { floor, product, ratio } };
 };
 
+const row = (name: string, runs: readonly ManyAnswer[], against: Spread | undefined): readonly string[] => [
+  name,
+  spread(spreadOf(speeds(runs))),
+  against ? spread(against) : '1',
+  figure(medianOf(runs.map(({ cpuMs }) => cpuMs / ALL))),
+  figure(medianOf(runs.map(({ commits }) => commits / ALL))),
+];
+
+const speeds = (runs: readonly ManyAnswer[]): readonly number[] => runs.map(({ ms }) => (ALL / ms) * 1000);
+
 const oneRun = (plan: Plan, side: Side): Promise<ManyAnswer> =>
   inFolder(plan.scratch, async (folder) => {
     const task = { kind: 'many', folder, sessions: SESSIONS, steps: STEPS } as const;
-    return (await perform<ManyAnswer>(side, task, { cwd: folder })).answer;
+    return (await perform(side, task, { cwd: folder })).answer;
   });

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { COST_FILE, type Cost } from './cost.ts';
-import type { Task } from './task.ts';
+import type { Answers, Task } from './task.ts';
 
 /** Who does the work: the product, or the floor under it. */
 export type Side = 'product' | 'floor';
@@ -59,14 +59,14 @@ export const runNode = async (args: readonly string[], options: ProcessOptions):
 };
 
 /** Hands a task to one side; the answer is the last line that it writes. */
-export const perform = async <Answer>(
+export const perform = async <Kind extends Task['kind']>(
   side: Side,
-  task: Task,
+  task: Task & { readonly kind: Kind },
   options: ProcessOptions,
-): Promise<Ended & { readonly answer: Answer }> => {
+): Promise<Ended & { readonly answer: Answers[Kind] }> => {
   const ended = await runNode([here(`${side}.ts`), JSON.stringify(task)], options);
   const line = ended.output.trimEnd().split('\n').at(-1) ?? '';
-  return { ...ended, answer: JSON.parse(line) as Answer };
+  return { ...ended, answer: JSON.parse(line) as Answers[Kind] };
 };
 
 /** A folder for one measurement, gone afterwards. */

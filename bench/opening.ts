@@ -52,7 +52,7 @@ type AllOpened = Readonly<Record<Way, readonly Opened[]>>;
 
 const openAll = async (plan: Plan, folder: string, steps: number): Promise<AllOpened> => {
   const task = { kind: 'fill', folder, steps, killed: true } as const;
-  const { answer: filled } = await perform<FillAnswer>('product', task, { cwd: folder, killed: true });
+  const { answer: filled } = await perform('product', task, { cwd: folder, killed: true });
   const opened: Record<Way, Opened[]> = {
     node: [],
     rows: [],

@@ -17,7 +17,7 @@ export type Options = {
 export const STEPS_MAX = 1_000_000;
 export const ROUNDS_MAX = 100;
 
-export const USAGE = `npm run bench -- [--steps 10,100,1000,10000] [--reps 3] [--parts ${PARTS.join(',')}]
+export const USAGE: string = `npm run bench -- [--steps 10,100,1000,10000] [--reps 3] [--parts ${PARTS.join(',')}]
                  [--folder DIR] [--json FILE] [--save]`;
 
 /** Throws a sentence where something is not usable. */

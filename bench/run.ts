@@ -21,9 +21,10 @@ const RESULTS = join(import.meta.dirname, 'RESULTS.md');
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+const progress = (what: string): void => void process.stderr.write(`measuring ${what}\n`);
+
 const measure = async (options: Options, scratch: string): Promise<void> => {
   const { steps, rounds } = options;
-  const progress = (what: string): void => void process.stderr.write(`measuring ${what}\n`);
   const tables: Table[] = [];
   const data: Partial<Record<PartName, object>> = {};
   for (const part of options.parts) {

@@ -45,11 +45,7 @@ const atLength = async (plan: Plan, steps: number): Promise<StepsMeasured> => {
 
 const oneRun = (plan: Plan, side: Side, steps: number): Promise<PerStep> =>
   inFolder(plan.scratch, async (folder) => {
-    const { answer, cost } = await perform<StepsAnswer>(
-      side,
-      { kind: 'steps', folder, steps },
-      { cwd: folder },
-    );
+    const { answer, cost } = await perform(side, { kind: 'steps', folder, steps }, { cwd: folder });
     const { ms, cpuMs, bytes, commits, first, last } = answer;
     return {
       ms: ms / steps,
@@ -117,12 +113,14 @@ const timeTable = (measured: readonly StepsMeasured[]): Table => ({
     'is to the mean of the floor measured right before and right after. CPU is user and system time of the process.',
 });
 
+const bytesOf = (runs: readonly PerStep[]): number => medianOf(runs.map(({ bytes }) => bytes));
+const commitsIn = (runs: readonly PerStep[]): string =>
+  medianOf(runs.map(({ commits }) => commits)).toFixed(2);
+
 const spaceTable = (
   measured: readonly StepsMeasured[],
   syncs: { readonly floor: number | undefined; readonly product: number | undefined },
 ): Table => {
-  const bytes = (one: readonly PerStep[]): number => medianOf(one.map((run) => run.bytes));
-  const commits = (one: readonly PerStep[]): string => medianOf(one.map((run) => run.commits)).toFixed(2);
   return {
     title: 'Space and commits of a step',
     columns: [
@@ -136,11 +134,11 @@ const spaceTable = (
     ],
     rows: measured.map(({ steps, floor, product }) => [
       count(steps),
-      count(Math.round(bytes(floor))),
-      count(Math.round(bytes(product))),
-      figure(bytes(product) / bytes(floor)),
-      commits(floor),
-      commits(product),
+      count(Math.round(bytesOf(floor))),
+      count(Math.round(bytesOf(product))),
+      figure(bytesOf(product) / bytesOf(floor)),
+      commitsIn(floor),
+      commitsIn(product),
       figure(medianOf(product.map(({ peakMb }) => peakMb))),
     ]),
     note:

@@ -36,3 +36,15 @@ export type FillAnswer = { readonly store: string; readonly session: string };
 
 /** `ms` is the work alone, without the start of the process. */
 export type ReadAnswer = { readonly ms: number; readonly cpuMs: number; readonly events: number };
+
+/** What each kind of task is answered with. */
+export type Answers = {
+  readonly steps: StepsAnswer;
+  readonly many: ManyAnswer;
+  readonly fill: FillAnswer;
+  readonly rows: ReadAnswer;
+  readonly state: ReadAnswer;
+  readonly resume: ReadAnswer;
+  readonly replay: ReadAnswer;
+  readonly verify: ReadAnswer;
+};

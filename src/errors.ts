@@ -67,6 +67,3 @@ export const bug = (promise: string, details?: Readonly<Record<string, unknown>>
     next: 'bug',
     ...(details && { details }),
   });
-
-/** Ends every exhaustive switch. */
-export const unreachable = (value: never): OnrecordError => bug(`no case for ${JSON.stringify(value)}`);

@@ -1,6 +1,7 @@
 /** The public API of Onrecord. */
 export { systemClock, systemRandom, type Clock, type Random, type Timer } from './clock.ts';
 export { isOnrecordError, OnrecordError, type Next } from './errors.ts';
+export { defineConfig, type Config } from './cli/config.ts';
 export type { Digest } from './event/canonical.ts';
 export type { CallId } from './event/call-id.ts';
 export type * from './event/content.ts';
@@ -19,7 +20,7 @@ export {
   type SessionRow,
 } from './log/store.ts';
 export type { Model, ModelReply, ModelRequest } from './model/model.ts';
-export type { Script, ScriptReply, ScriptStep } from './model/script.ts';
+export type { Script, ScriptCall, ScriptReply, ScriptStep } from './model/script.ts';
 export { scriptedModel, type ScriptedModel } from './model/scripted.ts';
 export { content, ToolContent } from './tool/content.ts';
 export type { Preview, PreviewBlock } from './tool/preview.ts';

@@ -56,7 +56,7 @@ describe('the import table of ARCHITECTURE.md', () => {
 describe('the pure chapters', () => {
   it('reach for no clock, randomness, environment, file or network', () => {
     const forbidden =
-      /\bDate\.now\b|\bnew Date\(\)|Math\.random|\bprocess\.|node:(fs|net|http|https|child_process|os|timers)|\bsetTimeout\b|\bfetch\(|randomBytes|randomUUID/;
+      /\bDate\.now\b|\bnew Date\(\)|Math\.random|\bprocess\.\w|node:(fs|net|http|https|child_process|os|timers)|\bsetTimeout\b|\bfetch\(|randomBytes|randomUUID/;
     const pure = ['event', 'effect', 'session', 'context', 'view', 'replay'];
     const found = files(SRC)
       .filter((file) => pure.includes(chapterOf(file)))

@@ -7,7 +7,7 @@ import type { LogEvent } from '../event/events.ts';
 import type { EventLine } from '../view/event-line.ts';
 import type { Reading } from '../view/reading.ts';
 import { transcriptLine } from '../view/transcript.ts';
-import type { StreamDelta } from '../worker/runtime.ts';
+import type { StreamDelta } from '../worker/jobs.ts';
 import { bodyLines, eventShown, gutter, layoutFor, BODY_INDENT, type LineLayout } from './session-lines.ts';
 import type { Progress } from './terminal/progress.ts';
 import type { Screen } from './terminal/screen.ts';

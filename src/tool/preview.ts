@@ -2,7 +2,7 @@
  * What a person is shown before a call runs. A preview is made from the exact arguments and the world as
  * it is, never from the model's words; what it was made from is bound to the call through `base`.
  */
-import type { Json, JsonObject } from '../event/json.ts';
+import type { Json } from '../event/json.ts';
 
 export type CellChange = {
   /** 1-based row of data, the header not counted. */
@@ -93,5 +93,3 @@ export type Preview = {
    */
   readonly base?: Json;
 };
-
-export type PreviewJson = Preview & JsonObject;

@@ -24,15 +24,16 @@ import { describeThrown } from './thrown.ts';
 /** A preview or a reconciliation must answer within this time. */
 export const PREPARE_MS = 30_000;
 
+/** Text of a model as it comes, with the attempt that it belongs to. */
+export type StreamDelta = Delta & { readonly turn: number; readonly step: number; readonly attempt: number };
+
 export type News = { readonly fact: NewFact; readonly blobs: readonly Blob[] };
 
 export type JobContext = {
   readonly agent: Agent;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly onDelta: (
-    delta: Delta & { readonly turn: number; readonly step: number; readonly attempt: number },
-  ) => void;
+  readonly onDelta: (delta: StreamDelta) => void;
   readonly faults?: Faults | undefined;
   /** News that comes after its job has ended. */
   readonly onLate: (news: News) => void;

@@ -3,7 +3,7 @@
  * sessions that can go on are driven until they rest. A session that rests costs a row, nothing else.
  */
 import { randomId, systemClock, systemRandom, type Clock, type Random } from '../clock.ts';
-import { badInput, OnrecordError } from '../errors.ts';
+import { badInput, bug, OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
@@ -13,41 +13,31 @@ import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
   ConflictError,
-  FencedError,
-  type Change,
   type LogStore,
   type Owner,
   type SessionQuery,
   type SessionRow,
   type StorageError,
 } from '../log/store.ts';
-import type { Delta } from '../model/model.ts';
 import { decide, type Command, type Decision } from '../session/decide.ts';
 import { earlierAnswer } from '../session/earlier-answer.ts';
-import { canGoOn } from '../session/summary.ts';
 import type { Decided, SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
-import { Driver, restOf, type Rest } from './driver.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
-import type { News } from './jobs.ts';
+import type { StreamDelta } from './jobs.ts';
+import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
 
-/** How long a driver owns a session without saying that it still does. */
-export const LEASE_MS = 15_000;
-/** Sessions whose state is kept at hand for commands. */
-const KNOWN_SESSIONS_MAX = 128;
-/** Sessions one sweep takes up; the next one goes on. */
-const SWEEP_SESSIONS_MAX = 1000;
 const KEY_LENGTH = 20;
 export const MESSAGE_BYTES_MAX: number = 1024 * 1024;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** How long close() waits for work in flight. */
 export const DRAIN_MS = 5000;
-
-export type StreamDelta = Delta & { readonly turn: number; readonly step: number; readonly attempt: number };
 
 export type RuntimeOptions = {
   readonly store: LogStore;
@@ -85,39 +75,38 @@ const SILENT: Logger = { info: () => undefined, warn: () => undefined };
 
 type SendCommand = Extract<Command, { kind: 'send' }>;
 
-/** `done` answers with what ended the driver, if it was not the session's rest. */
-type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
-
 export class Runtime {
   readonly store: LogStore;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #log: Logger;
   readonly #faults: Faults | undefined;
-  readonly #isGone: (owner: Owner) => boolean;
   readonly #owner: Owner;
-  readonly #drives: boolean;
-  readonly #known = new Map<string, LiveSession>();
-  readonly #driving = new Map<string, Driving>();
-  readonly #claiming = new Map<string, Promise<Driving | undefined>>();
+  readonly #sessions: KnownSessions;
+  readonly #dispatcher: Dispatcher;
   readonly #watchers = new Map<string, Set<(delta: StreamDelta) => void>>();
-  readonly #unsubscribe: () => void;
-  #fault: StorageError | undefined;
-  #closing = false;
 
   constructor(options: RuntimeOptions) {
     this.store = options.store;
     this.agents = new Map(options.agents.map((agent) => [agent.definition.name, agent]));
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
-    this.#log = options.log ?? SILENT;
     this.#faults = options.faults;
-    this.#isGone = options.isGone ?? isGone;
     this.#owner = thisOwner(this.#random);
-    this.#drives = options.drive ?? true;
-    this.#unsubscribe = this.store.changes((change) => this.#changed(change));
-    this.#keepLeases();
+    this.#sessions = new KnownSessions(this.store, this.#clock, this.#faults);
+    this.#dispatcher = new Dispatcher({
+      store: this.store,
+      sessions: this.#sessions,
+      agent: (name) => this.agent(name),
+      knows: (name) => this.agents.has(name),
+      clock: this.#clock,
+      owner: this.#owner,
+      isGone: options.isGone ?? isGone,
+      log: options.log ?? SILENT,
+      faults: this.#faults,
+      onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
+      drives: options.drive ?? true,
+    });
   }
 
   /** The name under which this runtime holds leases. */
@@ -127,7 +116,7 @@ export class Runtime {
 
   /** The store's fault that work waits for, if any. */
   get storageFault(): StorageError | undefined {
-    return this.#fault;
+    return this.#dispatcher.storageFault;
   }
 
   /** Accepts a message as a turn: durable when this returns. Throws `agent-not-found`, `turn-key-reused`, ... */
@@ -161,18 +150,18 @@ export class Runtime {
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
   async rest(session: string): Promise<Rest> {
     for (;;) {
-      const driving = this.#driving.get(session) ?? (await this.#drive(session));
+      const driving = await this.#dispatcher.drive(session);
       if (!driving) break;
       const failure = await driving.done;
       if (failure !== undefined) throw failure;
-      if (this.#closing) break;
+      if (this.#dispatcher.closing) break;
     }
     return restOf(await this.state(session));
   }
 
   /** The session as its log says now. */
   async state(session: string): Promise<SessionState> {
-    return (await this.#live(session)).state;
+    return this.#sessions.state(session);
   }
 
   sessions(query?: SessionQuery): Promise<readonly SessionRow[]> {
@@ -196,22 +185,13 @@ export class Runtime {
 
   /** Takes up every session that can go on and that nobody drives. */
   async sweep(): Promise<void> {
-    const rows = await this.store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
-    for (const { session, summary } of rows)
-      if (this.agents.has(summary.agent) && !this.#driving.has(session)) this.#go(session);
+    await this.#dispatcher.sweep();
   }
 
   /** Starts nothing more, lets what runs end for `drainMs`, and leaves the rest as the log has it. */
   async close(options: { drainMs?: number } = {}): Promise<void> {
-    if (this.#closing) return;
-    this.#closing = true;
-    this.#unsubscribe();
-    for (const { driver } of this.#driving.values()) driver.stop();
-    const drained = Promise.all([...this.#driving.values()].map(({ done }) => done));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.after(options.drainMs ?? DRAIN_MS, resolve);
-    await Promise.race([drained, promise]);
-    timer.cancel();
+    if (this.#dispatcher.closing) return;
+    await this.#dispatcher.close(options.drainMs ?? DRAIN_MS);
     await this.store.close();
   }
 
@@ -231,7 +211,7 @@ export class Runtime {
   async #say(session: string, command: SendCommand): Promise<Sent> {
     const decision = await this.#command(session, command);
     if (decision.kind === 'refused') throw refused(decision, session);
-    this.#go(session);
+    this.#dispatcher.go(session);
     return { session, turn: decision.turn ?? 0, replayed: decision.kind === 'replayed' };
   }
 
@@ -240,7 +220,7 @@ export class Runtime {
     for (let taken = 0; ; taken++) {
       const session = sessionId(agent.definition.name, command.key, taken);
       if (await this.#create(session, agent, command)) {
-        this.#go(session);
+        this.#dispatcher.go(session);
         return { session, turn: 1, replayed: false };
       }
       const { turns } = await this.state(session);
@@ -270,7 +250,7 @@ export class Runtime {
     if (decision.kind === 'refused' && decision.code === 'call-not-found')
       decision = (await this.#answeredBefore(session, command)) ?? decision;
     if (decision.kind === 'refused') throw refused(decision, session);
-    this.#go(session);
+    this.#dispatcher.go(session);
     if (decision.kind === 'facts') return { replayed: false };
     return { replayed: true, ...(decision.decided && { decided: decision.decided }) };
   }
@@ -290,189 +270,13 @@ export class Runtime {
   }
 
   async #record(session: string, command: Command): Promise<Decision> {
-    for (;;) {
-      const live = await this.#live(session);
-      const decision = decide(live.state, command);
-      if (decision.kind !== 'facts') return decision;
-      const batch = new Batch(live, this.#clock.now());
-      for (const fact of decision.facts) batch.add(fact);
-      try {
-        await batch.commit(this.store, { faults: this.#faults });
-        live.adopt(batch);
-        return decision;
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-      }
-    }
-  }
-
-  async #live(session: string): Promise<LiveSession> {
-    const live = this.#known.get(session) ?? new LiveSession(session);
-    await live.refresh(this.store);
-    this.#known.delete(session);
-    this.#known.set(session, live);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > KNOWN_SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest);
-    return live;
-  }
-
-  /** Drives without waiting for it; what goes wrong is said in the operator's log. */
-  #go(session: string): void {
-    if (!this.#drives || this.#closing) return;
-    this.#drive(session).catch((error: unknown) => this.#warn(session, error));
-  }
-
-  /** Starts or wakes the driver; undefined where there is nothing to do or another process drives. */
-  async #drive(session: string): Promise<Driving | undefined> {
-    for (;;) {
-      const running = this.#driving.get(session);
-      if (running) {
-        running.driver.wake();
-        return running;
-      }
-      const claiming = this.#claiming.get(session);
-      if (!claiming) break;
-      // A claim that began before the caller's own append may have seen nothing to do: look again after it.
-      await Promise.allSettled([claiming]);
-    }
-    // One claim at a time: a second one would raise the epoch and fence the driver that the first has started.
-    const claim = this.#claim(session);
-    this.#claiming.set(session, claim);
-    try {
-      return await claim;
-    } finally {
-      this.#claiming.delete(session);
-    }
-  }
-
-  async #claim(session: string): Promise<Driving | undefined> {
-    const { state } = await this.#live(session);
-    if (!canGoOn(state) || this.#closing) return undefined;
-    const agent = this.agent(state.agent.name);
-    const claim = await this.store.claim({
-      session,
-      owner: this.#owner,
-      now: this.#clock.now(),
-      leaseMs: LEASE_MS,
-      isGone: this.#isGone,
+    let decision: Decision | undefined;
+    await this.#sessions.append(session, (state) => {
+      decision = decide(state, command);
+      return decision.kind === 'facts' ? decision.facts.map((fact) => ({ fact, blobs: [] })) : [];
     });
-    if (!claim.won || this.#closing) return undefined;
-    const driving = this.#launch(session, claim.epoch, agent);
-    this.#driving.set(session, driving);
-    return driving;
-  }
-
-  #launch(session: string, epoch: number, agent: Agent): Driving {
-    const driver = new Driver({
-      session,
-      epoch,
-      store: this.store,
-      clock: this.#clock,
-      program: PROGRAM,
-      onStorageFault: (fault) => (this.#fault = fault),
-      jobs: {
-        agent,
-        clock: this.#clock,
-        log: this.#log,
-        faults: this.#faults,
-        onDelta: (delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
-        onLate: (news) => this.#late(session, news),
-      },
-    });
-    return { driver, done: this.#run(session, epoch, driver) };
-  }
-
-  async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
-    let rested: Rest;
-    try {
-      rested = await driver.run();
-    } catch (error) {
-      this.#driving.delete(session);
-      // Fenced: another worker has taken over, which is how it should be.
-      if (error instanceof FencedError) return undefined;
-      this.#warn(session, error);
-      return error;
-    }
-    this.#driving.delete(session);
-    try {
-      await this.store.release(session, epoch);
-    } catch (error) {
-      // The lease runs out by itself; what was done is in the log.
-      this.#warn(session, error);
-      return undefined;
-    }
-    // What was appended between the last look and the release woke nobody.
-    const head = await this.#headOf(session);
-    if (head > rested.seq) this.#go(session);
-    return undefined;
-  }
-
-  async #headOf(session: string): Promise<number> {
-    try {
-      return (await this.store.head(session))?.seq ?? 0;
-    } catch (error) {
-      this.#warn(session, error);
-      return 0;
-    }
-  }
-
-  /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */
-  #late(session: string, news: News): void {
-    const driving = this.#driving.get(session);
-    if (driving?.driver.deliver(news)) return;
-    if (!this.#closing)
-      this.#append(session, news).then(
-        () => this.#go(session),
-        (error: unknown) => this.#warn(session, error),
-      );
-  }
-
-  async #append(session: string, { fact, blobs }: News): Promise<void> {
-    for (;;) {
-      const live = await this.#live(session);
-      const batch = new Batch(live, this.#clock.now());
-      batch.add(fact, blobs);
-      try {
-        await batch.commit(this.store, { faults: this.#faults });
-        return live.adopt(batch);
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-      }
-    }
-  }
-
-  #changed(change: Change): void {
-    if (change) return this.#driving.get(change.session)?.driver.wake(change.head);
-    for (const { driver } of this.#driving.values()) driver.wake();
-    if (this.#drives) this.sweep().catch((error: unknown) => this.#warn('', error));
-  }
-
-  #keepLeases(): void {
-    this.#clock.after(
-      LEASE_MS / 3,
-      () => {
-        if (this.#closing) return;
-        this.#renewAll().catch((error: unknown) => this.#warn('', error));
-        // Whatever woke nobody, or was held by a driver that is gone by now, is found here.
-        if (this.#drives) this.sweep().catch((error: unknown) => this.#warn('', error));
-        this.#keepLeases();
-      },
-      true,
-    );
-  }
-
-  async #renewAll(): Promise<void> {
-    for (const [session, { driver }] of this.#driving) {
-      const kept = await this.store.renew(session, driver.epoch, this.#clock.now() + LEASE_MS);
-      if (!kept) driver.stop();
-    }
-  }
-
-  #warn(session: string, error: unknown): void {
-    this.#log.warn(error instanceof Error ? error.message : String(error), {
-      session,
-      code: error instanceof OnrecordError ? error.code : 'unexpected',
-    });
+    if (!decision) throw bug('a command is decided on');
+    return decision;
   }
 }
 

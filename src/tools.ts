@@ -1,0 +1,6 @@
+/** onrecord/tools: the built-in tools, apart from the main entry so that a program loads only the ones it uses. */
+export { calendarTools, type CalendarToolsOptions } from './tool/calendar/tools.ts';
+export { csvTools } from './tool/csv/tools.ts';
+export { fileTools } from './tool/files/tools.ts';
+export { httpTools } from './tool/http/get.ts';
+export { mailTools } from './tool/mail/tools.ts';

@@ -1,0 +1,233 @@
+/**
+ * Who drives a session next, in one process. A wake-up is a hint: it may be lost, late or repeated, and a sweep
+ * repairs it. What is correct is the append, with its expected seq and its fencing epoch.
+ */
+import type { Clock } from '../clock.ts';
+import { OnrecordError } from '../errors.ts';
+import { FencedError, type Change, type LogStore, type Owner, type StorageError } from '../log/store.ts';
+import { canGoOn } from '../session/summary.ts';
+import type { Logger } from '../tool/tool.ts';
+import type { Agent } from './agent.ts';
+import { Driver, type Rest } from './driver.ts';
+import type { Faults } from './fault-point.ts';
+import type { News, StreamDelta } from './jobs.ts';
+import type { KnownSessions } from './known-sessions.ts';
+import { PROGRAM } from './program.ts';
+
+/** How long a driver owns a session without saying that it still does. */
+export const LEASE_MS = 15_000;
+/** Sessions one sweep takes up; the next one goes on. */
+const SWEEP_SESSIONS_MAX = 1000;
+
+export type DispatcherOptions = {
+  readonly store: LogStore;
+  readonly sessions: KnownSessions;
+  /** Throws `agent-not-found`. */
+  readonly agent: (name: string) => Agent;
+  readonly knows: (agent: string) => boolean;
+  readonly clock: Clock;
+  readonly owner: Owner;
+  readonly isGone: (owner: Owner) => boolean;
+  readonly log: Logger;
+  readonly faults: Faults | undefined;
+  readonly onDelta: (session: string, delta: StreamDelta) => void;
+  /** Whether sessions are taken up without being asked for. */
+  readonly drives: boolean;
+};
+
+/** `done` answers with what ended the driver, if it was not the session's rest. */
+export type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #driving = new Map<string, Driving>();
+  readonly #claiming = new Map<string, Promise<Driving | undefined>>();
+  readonly #unsubscribe: () => void;
+  #fault: StorageError | undefined;
+  #closing = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.store.changes((change) => this.#changed(change));
+    this.#keepLeases();
+  }
+
+  /** The store's fault that work waits for, if any. */
+  get storageFault(): StorageError | undefined {
+    return this.#fault;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Takes up every session that can go on and that nobody drives. */
+  async sweep(): Promise<void> {
+    const rows = await this.#options.store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
+    for (const { session, summary } of rows)
+      if (this.#options.knows(summary.agent) && !this.#driving.has(session)) this.go(session);
+  }
+
+  /** Drives without waiting for it; what goes wrong is said in the operator's log. */
+  go(session: string): void {
+    if (!this.#options.drives || this.#closing) return;
+    this.drive(session).catch((error: unknown) => this.#warn(session, error));
+  }
+
+  /** Starts or wakes the driver; undefined where there is nothing to do or another process drives. */
+  async drive(session: string): Promise<Driving | undefined> {
+    for (;;) {
+      const running = this.#driving.get(session);
+      if (running) {
+        running.driver.wake();
+        return running;
+      }
+      const claiming = this.#claiming.get(session);
+      if (!claiming) break;
+      // A claim that began before the caller's own append may have seen nothing to do: look again after it.
+      await Promise.allSettled([claiming]);
+    }
+    // One claim at a time: a second one would raise the epoch and fence the driver that the first has started.
+    const claim = this.#claim(session);
+    this.#claiming.set(session, claim);
+    try {
+      return await claim;
+    } finally {
+      this.#claiming.delete(session);
+    }
+  }
+
+  async #claim(session: string): Promise<Driving | undefined> {
+    const state = await this.#options.sessions.state(session);
+    if (!canGoOn(state) || this.#closing) return undefined;
+    const agent = this.#options.agent(state.agent.name);
+    const claim = await this.#options.store.claim({
+      session,
+      owner: this.#options.owner,
+      now: this.#options.clock.now(),
+      leaseMs: LEASE_MS,
+      isGone: this.#options.isGone,
+    });
+    if (!claim.won || this.#closing) return undefined;
+    const driving = this.#launch(session, claim.epoch, agent);
+    this.#driving.set(session, driving);
+    return driving;
+  }
+
+  #launch(session: string, epoch: number, agent: Agent): Driving {
+    const driver = new Driver({
+      session,
+      epoch,
+      store: this.#options.store,
+      clock: this.#options.clock,
+      program: PROGRAM,
+      onStorageFault: (fault) => (this.#fault = fault),
+      jobs: {
+        agent,
+        clock: this.#options.clock,
+        log: this.#options.log,
+        faults: this.#options.faults,
+        onDelta: (delta) => this.#options.onDelta(session, delta),
+        onLate: (news) => this.#late(session, news),
+      },
+    });
+    return { driver, done: this.#run(session, epoch, driver) };
+  }
+
+  async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
+    let rested: Rest;
+    try {
+      rested = await driver.run();
+    } catch (error) {
+      this.#driving.delete(session);
+      // Fenced: another worker has taken over, which is how it should be.
+      if (error instanceof FencedError) return undefined;
+      this.#warn(session, error);
+      return error;
+    }
+    this.#driving.delete(session);
+    try {
+      await this.#options.store.release(session, epoch);
+    } catch (error) {
+      // The lease runs out by itself; what was done is in the log.
+      this.#warn(session, error);
+      return undefined;
+    }
+    // What was appended between the last look and the release woke nobody.
+    const head = await this.#headOf(session);
+    if (head > rested.seq) this.go(session);
+    return undefined;
+  }
+
+  async #headOf(session: string): Promise<number> {
+    try {
+      return (await this.#options.store.head(session))?.seq ?? 0;
+    } catch (error) {
+      this.#warn(session, error);
+      return 0;
+    }
+  }
+
+  /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */
+  #late(session: string, news: News): void {
+    const driving = this.#driving.get(session);
+    if (driving?.driver.deliver(news)) return;
+    if (!this.#closing)
+      this.#options.sessions
+        .append(session, () => [news])
+        .then(
+          () => this.go(session),
+          (error: unknown) => this.#warn(session, error),
+        );
+  }
+
+  #changed(change: Change): void {
+    if (change) return this.#driving.get(change.session)?.driver.wake(change.head);
+    for (const { driver } of this.#driving.values()) driver.wake();
+    if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
+  }
+
+  #keepLeases(): void {
+    this.#options.clock.after(
+      LEASE_MS / 3,
+      () => {
+        if (this.#closing) return;
+        this.#renewAll().catch((error: unknown) => this.#warn('', error));
+        // Whatever woke nobody, or was held by a driver that is gone by now, is found here.
+        if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
+        this.#keepLeases();
+      },
+      true,
+    );
+  }
+
+  async #renewAll(): Promise<void> {
+    for (const [session, { driver }] of this.#driving) {
+      const kept = await this.#options.store.renew(
+        session,
+        driver.epoch,
+        this.#options.clock.now() + LEASE_MS,
+      );
+      if (!kept) driver.stop();
+    }
+  }
+
+  /** Starts nothing more and lets what runs end for `drainMs`. */
+  async close(drainMs: number): Promise<void> {
+    this.#closing = true;
+    this.#unsubscribe();
+    for (const { driver } of this.#driving.values()) driver.stop();
+    const drained = Promise.all([...this.#driving.values()].map(({ done }) => done));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.#options.clock.after(drainMs, resolve);
+    await Promise.race([drained, promise]);
+    timer.cancel();
+  }
+
+  #warn(session: string, error: unknown): void {
+    this.#options.log.warn(error instanceof Error ? error.message : String(error), {
+      session,
+      code: error instanceof OnrecordError ? error.code : 'unexpected',
+    });
+  }
+}

@@ -1,0 +1,58 @@
+/** Sessions that commands were about lately: their state at hand, and the one way in which facts are added to them. */
+import type { Clock } from '../clock.ts';
+import { ConflictError, type LogStore } from '../log/store.ts';
+import type { SessionState } from '../session/state.ts';
+import type { Faults } from './fault-point.ts';
+import type { News } from './jobs.ts';
+import { Batch, LiveSession } from './live-session.ts';
+
+/** Sessions whose state is kept; the one not asked for the longest goes first. */
+const KNOWN_SESSIONS_MAX = 128;
+
+export class KnownSessions {
+  readonly #store: LogStore;
+  readonly #clock: Clock;
+  readonly #faults: Faults | undefined;
+  readonly #known = new Map<string, LiveSession>();
+
+  constructor(store: LogStore, clock: Clock, faults: Faults | undefined) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#faults = faults;
+  }
+
+  /** The session as its log says now. Throws `session-not-found`. */
+  async state(session: string): Promise<SessionState> {
+    return (await this.#live(session)).state;
+  }
+
+  /**
+   * Appends what `decide` answers for the state at the head; where somebody else appended first, it is asked
+   * again. Nothing is appended where it answers nothing.
+   */
+  async append(session: string, decide: (state: SessionState) => readonly News[]): Promise<void> {
+    for (;;) {
+      const live = await this.#live(session);
+      const news = decide(live.state);
+      if (news.length === 0) return;
+      const batch = new Batch(live, this.#clock.now());
+      for (const { fact, blobs } of news) batch.add(fact, blobs);
+      try {
+        await batch.commit(this.#store, { faults: this.#faults });
+        return live.adopt(batch);
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error;
+      }
+    }
+  }
+
+  async #live(session: string): Promise<LiveSession> {
+    const live = this.#known.get(session) ?? new LiveSession(session);
+    await live.refresh(this.#store);
+    this.#known.delete(session);
+    this.#known.set(session, live);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KNOWN_SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest);
+    return live;
+  }
+}

@@ -1,0 +1,188 @@
+/** What a step costs in counts, which no machine changes: commits, statements, bytes, and what a state holds. */
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { workAgent } from '../../bench/agent.ts';
+import { commitsOf, cpuMs, usedBytes } from '../../bench/probe.ts';
+import { QUESTION, resultAt, turnAt } from '../../bench/work.ts';
+import { systemClock, type Clock } from '../../src/clock.ts';
+import type { Digest } from '../../src/event/canonical.ts';
+import { open } from '../../src/event/envelope.ts';
+import type { LogEvent } from '../../src/event/events.ts';
+import { MemoryLog } from '../../src/log/memory.ts';
+import type { Blob, LogStore } from '../../src/log/store.ts';
+import { evolve, initial } from '../../src/session/evolve.ts';
+import type { SessionState } from '../../src/session/state.ts';
+import { summaryOf } from '../../src/session/summary.ts';
+import { openRuntime } from '../../src/worker/runtime.ts';
+import { openSqlite, tempFile } from '../kit/folder.ts';
+
+/** BEGIN and COMMIT, twice; for each of two appends its checks; an INSERT for each of six events. */
+const STATEMENTS_PER_STEP_MAX = 14;
+const LONG_STEPS = 10_000;
+/** Far above what it takes on a quiet machine, far below what anything quadratic would take. */
+const LONG_CPU_MS_MAX = 4000;
+const LONG_TIMEOUT_MS = 120_000;
+
+/** Polls and lease renewals come by the clock and would be counted with the steps. */
+const stillClock: Clock = {
+  ...systemClock,
+  after: (ms, callback, background) =>
+    background === true ? { cancel: () => undefined } : systemClock.after(ms, callback),
+};
+
+type Run = { readonly store: LogStore; readonly steps: number; readonly began?: (step: number) => void };
+
+const runSession = async ({ store, steps, began }: Run): Promise<string> => {
+  const agent = workAgent({ steps: () => steps, ...(began && { began }) });
+  const runtime = await openRuntime({ store, agents: [agent], clock: stillClock, drive: false });
+  const { session } = await runtime.send({ agent: agent.definition.name, message: QUESTION });
+  const { status } = await runtime.rest(session);
+  expect(status).toBe('done');
+  return session;
+};
+
+/** A count at each model call, and so its growth in each step. */
+const growths = async (steps: number, path: string, count: () => number): Promise<readonly number[]> => {
+  const counts: number[] = [];
+  const store = openSqlite(path, { clock: stillClock });
+  await runSession({ store, steps, began: () => counts.push(count()) });
+  return counts.slice(1).map((value, i) => value - (counts[i] ?? 0));
+};
+
+/** Sessions of so many steps each in their own store: bytes of it all, as `measure` sees them. */
+const bytesPerStep = async (steps: number, measure: (db: DatabaseSync) => number): Promise<number> => {
+  const sizeAt = async (length: number): Promise<number> => {
+    const path = tempFile();
+    const store = openSqlite(path, { clock: stillClock, durability: 'normal' });
+    await runSession({ store, steps: length });
+    const db = new DatabaseSync(path);
+    try {
+      return measure(db);
+    } finally {
+      db.close();
+    }
+  };
+  return ((await sizeAt(steps)) - (await sizeAt(0))) / steps;
+};
+
+const contentBytes = (db: DatabaseSync): number => {
+  const { bytes } = db
+    .prepare(
+      `SELECT (SELECT sum(length(hash) + length(CAST(body AS BLOB))) FROM event)
+            + (SELECT sum(length(digest) + length(body)) FROM blob) AS bytes`,
+    )
+    .get() as { bytes: number };
+  return bytes;
+};
+
+const within = (value: number, of: number, part: number): boolean => Math.abs(value / of - 1) <= part;
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe('the work of the benchmark', () => {
+  it('has the sizes that the results speak of, at every step', () => {
+    for (const step of [0, 7, 999, 9_999]) {
+      expect(turnAt(step).text).toHaveLength(300);
+      expect(within(JSON.stringify(turnAt(step).args).length, 190, 0.1)).toBe(true);
+      expect(within(JSON.stringify(resultAt(step)).length, 1000, 0.1)).toBe(true);
+    }
+    expect(turnAt(3)).toEqual(turnAt(3));
+    expect(turnAt(3).text).not.toBe(turnAt(4).text);
+  });
+});
+
+describe('a step', () => {
+  it('is two durable commits, no more and no fewer', async () => {
+    const path = tempFile();
+    const commits = await growths(40, path, () => commitsOf(path));
+    expect(commits).toEqual(Array.from({ length: 40 }, () => 2));
+  });
+
+  it('runs the same few statements at the beginning of a session and far into it', async () => {
+    const spies = [
+      vi.spyOn(StatementSync.prototype, 'run'),
+      vi.spyOn(StatementSync.prototype, 'get'),
+      vi.spyOn(StatementSync.prototype, 'all'),
+      vi.spyOn(DatabaseSync.prototype, 'exec'),
+    ];
+    const statements = (): number => spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+    const counts = await growths(300, tempFile(), statements);
+    expect(new Set(counts).size).toBe(1);
+    expect(counts[0]).toBeGreaterThan(0);
+    expect(counts[0]).toBeLessThanOrEqual(STATEMENTS_PER_STEP_MAX);
+  });
+
+  it('stores the same number of bytes after 10, 100 and 1,000 steps', async () => {
+    const [ten, hundred, thousand] = [
+      await bytesPerStep(10, contentBytes),
+      await bytesPerStep(100, contentBytes),
+      await bytesPerStep(1000, contentBytes),
+    ];
+    expect(within(hundred, ten, 0.05)).toBe(true);
+    expect(within(thousand, ten, 0.05)).toBe(true);
+  });
+
+  it('takes the same number of pages after 100 and 1,000 steps', async () => {
+    const pages = [await bytesPerStep(100, usedBytes), await bytesPerStep(1000, usedBytes)] as const;
+    expect(within(pages[1], pages[0], 0.05)).toBe(true);
+  });
+});
+
+describe(`a session of ${LONG_STEPS} steps`, () => {
+  it(
+    'has a state like that of a short one, opens, and goes on to rest',
+    async () => {
+      const { session, store } = await longSession();
+      const events = (await store.read(session)).map(open);
+      const sizes = requestStates(session, events).map((state) => JSON.stringify(state).length);
+      expect(sizes).toHaveLength(LONG_STEPS + 1);
+      // Numbers grow a few digits.
+      expect(within(sizes.at(-1) ?? 0, sizes[10] ?? 0, 0.03)).toBe(true);
+
+      const agent = workAgent({ steps: () => 0 });
+      const runtime = await openRuntime({ store, agents: [agent], clock: stillClock, drive: false });
+      const opening = process.cpuUsage();
+      const { seq } = await runtime.state(session);
+      expect(cpuMs(opening)).toBeLessThan(LONG_CPU_MS_MAX);
+      expect(seq).toBe(events.length);
+
+      const going = process.cpuUsage();
+      await runtime.send({ session, message: QUESTION });
+      expect(await runtime.rest(session)).toMatchObject({ status: 'done', seq: seq + 4 });
+      expect(cpuMs(going)).toBeLessThan(2 * LONG_CPU_MS_MAX);
+    },
+    LONG_TIMEOUT_MS,
+  );
+});
+
+/** Made in memory and written at once: what is looked at here is the reading of it. */
+const longSession = async (): Promise<{ session: string; store: LogStore }> => {
+  const memory = new MemoryLog();
+  const session = await runSession({ store: memory, steps: LONG_STEPS });
+  const events = await memory.read(session);
+  const state = events.reduce((before, one) => evolve(before, open(one)), initial(session));
+  const store = openSqlite(tempFile(), { clock: stillClock, durability: 'normal' });
+  const blobs = await framesOf(memory, events.map(open));
+  await store.append({ session, expected: 0, events, blobs, summary: summaryOf(state) });
+  return { session, store };
+};
+
+const framesOf = async (store: LogStore, events: readonly LogEvent[]): Promise<readonly Blob[]> => {
+  const digests = events.flatMap((event): readonly Digest[] =>
+    event.type === 'request.built' && event.data.frame ? [event.data.frame.head, event.data.frame.tail] : [],
+  );
+  const blobs: Blob[] = [];
+  for (const digest of digests) blobs.push({ digest, bytes: (await store.blob(digest)) ?? new Uint8Array() });
+  return blobs;
+};
+
+/** The state after each request: the same point of every step. */
+const requestStates = (session: string, events: readonly LogEvent[]): readonly SessionState[] => {
+  const states: SessionState[] = [];
+  let state = initial(session);
+  for (const event of events) {
+    state = evolve(state, event);
+    if (event.type === 'request.built') states.push(state);
+  }
+  return states;
+};
