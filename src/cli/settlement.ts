@@ -84,8 +84,15 @@ export const recordSettlement = async (
 ): Promise<SettledEvent> => {
   const runtime = await cli.runtime();
   let refusal: unknown;
+  let replayed = false;
   try {
-    await runtime.settle({ session, call, settlement, by, ...(note !== undefined && { note }) });
+    ({ replayed } = await runtime.settle({
+      session,
+      call,
+      settlement,
+      by,
+      ...(note !== undefined && { note }),
+    }));
   } catch (error) {
     if (!isOnrecordError(error) || error.next !== 'look-again') throw error;
     refusal = error;
@@ -96,7 +103,7 @@ export const recordSettlement = async (
   if (given?.type !== 'call.settled') throw refusal ?? refusalFor(cli, record, call);
   const same = given.data.by.name === by.name && canonical(given.data.settlement) === canonical(settlement);
   if (refusal !== undefined && !same) throw refusalFor(cli, record, call);
-  return { seq: given.seq, replayed: refusal !== undefined };
+  return { seq: given.seq, replayed: replayed || refusal !== undefined };
 };
 
 /** What follows from an answer, before or after it is given. */
