@@ -109,7 +109,24 @@ const callOf = (context: ToolContext): Call => ({
 const previewOf = (title: string, { blocks, notes, base }: Planned): Preview => {
   const clash = blocks.some((block) => block.kind === 'calendar' && block.conflicts.length > 0);
   const warnings = [...(clash ? ['The entry overlaps with others.'] : []), ...notes];
-  return { title, blocks, base, ...(warnings.length > 0 && { warnings }) };
+  const target = targetOf(blocks);
+  return {
+    title,
+    ...(target !== undefined && { target }),
+    blocks,
+    base,
+    ...(warnings.length > 0 && { warnings }),
+  };
+};
+
+/** What changes, in one line: "Site review, 2026-12-03, 14:00 to 2026-12-04, 10:00". */
+const targetOf = (blocks: Planned['blocks']): string | undefined => {
+  const [block] = blocks;
+  if (block?.kind !== 'calendar') return undefined;
+  const { before, after } = block;
+  const title = after?.title ?? before?.title ?? '';
+  const times = [before?.when, after?.when].filter((when) => when !== undefined);
+  return blocks.length === 1 ? `${title}: ${times.join(' → ')}` : undefined;
 };
 
 const LABELS = { untrusted: true, private: true };
