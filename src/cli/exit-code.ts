@@ -35,9 +35,24 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
 
 const USAGE_CODES: ReadonlySet<string> = new Set([
   'usage',
-  'config-invalid',
+  'agent-file-invalid',
   'agent-invalid',
+  'agent-not-found',
+  'call-invalid',
+  'config-invalid',
+  'config-not-found',
+  'data-invalid',
+  'digest-ambiguous',
+  'digest-invalid',
+  'file-not-readable',
+  'message-empty',
+  'number-invalid',
+  'scenario-invalid',
+  'scenario-not-found',
+  'script-invalid',
   'turn-key-invalid',
+  'value-not-utf8',
+  'value-too-large',
 ]);
 
 export const exitCodeOf = (error: unknown): ExitCode => {

@@ -1,4 +1,4 @@
-/** Replay and verify over one session or all of them: whatever a damaged store throws becomes a finding. */
+/** Replay and verify over one session or all of them. */
 import { setImmediate } from 'node:timers/promises';
 import { isOnrecordError, OnrecordError } from '../errors.ts';
 import type { AgentDefinition } from '../event/definition.ts';
@@ -7,7 +7,6 @@ import type { LogEvent } from '../event/events.ts';
 import type { LogStore } from '../log/store.ts';
 import { neutralEncoder } from '../model/neutral.ts';
 import { replay, type Replayed } from '../replay/replay.ts';
-import { verify, type Finding, type Verified } from '../replay/verify.ts';
 import { PROGRAM } from '../worker/program.ts';
 import { countOf } from '../view/format.ts';
 import type { Cli } from './cli.ts';
@@ -50,36 +49,6 @@ export const replayed = ({ session, events, encoderOf, until }: ReplayRequest): 
     );
   }
 };
-
-/** As verify, but for rows that the store itself cannot read. Throws `session-not-found`. */
-export const verified = async (store: LogStore, session: string): Promise<Verified> => {
-  try {
-    return await verify(store, session);
-  } catch (error) {
-    if (isOnrecordError(error) && error.next !== 'corrupt') throw error;
-    return unreadable(store, session, error);
-  }
-};
-
-/** Looks for the rows one by one. */
-const unreadable = async (store: LogStore, session: string, error: unknown): Promise<Verified> => {
-  const findings: Finding[] = [];
-  const head = await store.head(session);
-  let events = 0;
-  for (let seq = 1; seq <= (head?.seq ?? 0); seq++) {
-    try {
-      events += (await store.read(session, seq, seq)).length;
-    } catch (cause) {
-      findings.push({ seq, kind: 'unreadable', message: `Event ${seq} cannot be read: ${wordsOf(cause)}.` });
-    }
-  }
-  if (findings.length === 0)
-    findings.push({ seq: 0, kind: 'unreadable', message: `The log cannot be checked: ${wordsOf(error)}.` });
-  return { session, events, blobs: 0, requests: 0, head: head?.hash ?? ('' as Verified['head']), findings };
-};
-
-const wordsOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 
 /** Does the work for every session, with progress; stops at Ctrl C. */
 export const overAll = async (

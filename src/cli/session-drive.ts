@@ -5,6 +5,7 @@
 import { systemClock } from '../clock.ts';
 import type { LogEvent } from '../event/events.ts';
 import { open } from '../event/envelope.ts';
+import { pages } from '../log/pages.ts';
 import type { LogStore } from '../log/store.ts';
 import { next } from '../session/next.ts';
 import { Reading } from '../view/reading.ts';
@@ -15,8 +16,14 @@ import { LiveOutput } from './live-output.ts';
 import { line } from './terminal/shown.ts';
 
 /** The session so far, for output that goes on from here. Throws `session-not-found`. */
-export const readSession = async (store: LogStore, session: string): Promise<Reading> =>
-  new Reading(session, (await store.read(session)).map(open));
+export const readSession = async (store: LogStore, session: string, to?: number): Promise<Reading> => {
+  const reading = new Reading(session);
+  for await (const page of pages(store, session, { to }))
+    for (const stored of page) reading.push(open(stored));
+  return reading;
+};
+
+const FOREVER_MS: number = 2 ** 31 - 1;
 
 export type Driven = {
   readonly reading: Reading;
@@ -30,12 +37,15 @@ export const driveSession = async (cli: Cli, reading: Reading): Promise<Driven> 
   const output = new LiveOutput(cli.screen, reading, cli.actor.name);
   const printer = new Printer(runtime, session, output);
   const unwatch = runtime.watch(session, (delta) => output.delta(delta));
+  // Where another process drives, this one only follows the log, and the timers of that keep no process alive.
+  const alive = systemClock.after(FOREVER_MS, () => undefined);
   try {
     const seq = await restOrInterrupt(cli, runtime, session);
     if (seq === undefined) return { reading, interrupted: true };
     await printer.reached(seq);
     return { reading, interrupted: false };
   } finally {
+    alive.cancel();
     unwatch();
     await printer.stop();
     output.end();

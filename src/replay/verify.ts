@@ -8,7 +8,8 @@ import { chainHash, genesis, open, type StoredEvent } from '../event/envelope.ts
 import type { EventData, LogEvent } from '../event/events.ts';
 import { CHAIN_START, chainNode } from '../context/prefix-chain.ts';
 import { expandTemplate } from '../context/template.ts';
-import type { LogStore } from '../log/store.ts';
+import { PAGE_EVENTS } from '../log/pages.ts';
+import { sessionNotFound, type LogStore } from '../log/store.ts';
 
 export type Finding = {
   readonly seq: number;
@@ -27,15 +28,14 @@ export type Verified = {
 };
 
 export const verify = async (store: LogStore, session: string): Promise<Verified> => {
-  const stored = await store.read(session);
   const check = new Check(session);
-  for (const one of stored) check.event(one);
+  for await (const stored of readable(store, session, check)) check.event(stored);
   const blobs = await check.blobs(store);
   const head = await store.head(session);
   check.ends(head);
   return {
     session,
-    events: stored.length,
+    events: check.events,
     blobs,
     requests: check.requests,
     head: check.hash,
@@ -43,11 +43,40 @@ export const verify = async (store: LogStore, session: string): Promise<Verified
   };
 };
 
+/** Event by event, so that a row the store itself cannot unpack is a finding like any other. */
+async function* readable(store: LogStore, session: string, check: Check): AsyncGenerator<StoredEvent> {
+  const { seq: head } = (await store.head(session)) ?? { seq: 0 };
+  if (head === 0) throw sessionNotFound(session);
+  for (let at = 1; at <= head; at += PAGE_EVENTS) {
+    const to = Math.min(head, at + PAGE_EVENTS - 1);
+    const page = await store.read(session, at, to).catch(() => undefined);
+    if (page) yield* page;
+    else for (let seq = at; seq <= to; seq++) yield* await one(store, session, seq, check);
+  }
+}
+
+const one = async (
+  store: LogStore,
+  session: string,
+  seq: number,
+  check: Check,
+): Promise<readonly StoredEvent[]> => {
+  try {
+    return await store.read(session, seq, seq);
+  } catch (error) {
+    check.unreadable(seq, String(error));
+    return [];
+  }
+};
+
 class Check {
   readonly findings: Finding[] = [];
   requests = 0;
+  events = 0;
   hash: Digest;
   #seq = 0;
+  /** The event before could not be read, so its hash is not known. */
+  #broken = false;
   readonly #events = new Map<number, LogEvent>();
   readonly #digests = new Map<Digest, number>();
   /** Nodes and byte counts of the last request, part by part. */
@@ -62,8 +91,10 @@ class Check {
     const { seq, hash, body } = stored;
     if (seq !== this.#seq + 1) this.#find(seq, 'order', `Event ${seq} follows event ${this.#seq}.`);
     const computed = chainHash(this.hash, body);
-    if (computed !== hash) this.#find(seq, 'hash', `Event ${seq} does not match its hash.`);
+    if (computed !== hash && !this.#broken) this.#find(seq, 'hash', `Event ${seq} does not match its hash.`);
+    this.#broken = false;
     this.#seq = seq;
+    this.events++;
     // The chain goes on from what is stored, so that one damaged event is named once.
     this.hash = hash;
     const event = this.#open(stored);
@@ -72,6 +103,13 @@ class Check {
     for (const digest of blobDigests(event.data))
       if (!this.#digests.has(digest)) this.#digests.set(digest, seq);
     if (event.type === 'request.built') this.#request(seq, event.data);
+  }
+
+  /** A row that cannot be read: the chain goes on behind it, and the gap is named with it. */
+  unreadable(seq: number, why: string): void {
+    this.#find(seq, 'unreadable', `Event ${seq} cannot be read: ${why}.`);
+    this.#seq = seq;
+    this.#broken = true;
   }
 
   async blobs(store: LogStore): Promise<number> {

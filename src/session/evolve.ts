@@ -326,5 +326,6 @@ const ended = (state: SessionState, seq: number, data: EventData['turn.ended']):
 export const needsPreparing = (state: SessionState, call: CallState): boolean => {
   const tool = toolOf(state.agent, call.tool);
   if (!tool?.previews || call.prepared) return false;
-  return call.phase === 'to-ask' || tool.effect === 'reconcilable';
+  // Once a person was asked, what runs has a preview on record, also after an edit.
+  return call.phase === 'to-ask' || call.round > 0 || tool.effect === 'reconcilable';
 };

@@ -15,7 +15,13 @@ import { thrownOutcome } from './thrown.ts';
 /** How long a tool that was told to stop may take to say so. */
 export const CANCEL_GRACE_MS = 5000;
 
-export type Ended = { readonly outcome: Outcome; readonly blobs: readonly Blob[]; readonly ms: number };
+export type Ended = {
+  readonly outcome: Outcome;
+  readonly blobs: readonly Blob[];
+  readonly ms: number;
+  /** The news of it comes twice; only a fault plan says so. */
+  readonly twice?: boolean;
+};
 
 export type AttemptOptions = {
   readonly tool: Tool;
@@ -50,15 +56,16 @@ export const runAttempt = async (options: AttemptOptions): Promise<Ended> => {
   return { outcome, blobs: [], ms: elapsed() };
 };
 
-const execute = async (options: AttemptOptions): Promise<EncodedResult> => {
-  const { tool, definition, input, context, limits, faults, place } = options;
+const execute = async (options: AttemptOptions): Promise<EncodedResult & Pick<Ended, 'twice'>> => {
+  const { tool, definition, input, context, limits, faults } = options;
+  const place = (): FaultPlace => ({ ...options.place(), timeoutMs: definition.timeoutMs });
   try {
     await reach(faults, 'call.before', place);
     // eslint-disable-next-line typescript/await-thenable -- a tool may return a plain value
     const value: unknown = await tool.execute(input as never, context);
     const encoded = await encodeResult(value, definition.effect, limits);
-    await reach(faults, 'call.after', place);
-    return encoded;
+    const answer = await reach(faults, 'call.after', place);
+    return answer === 'again' ? { ...encoded, twice: true } : encoded;
   } catch (thrown) {
     return { outcome: thrownOutcome(thrown, definition.effect), blobs: [] };
   }

@@ -35,18 +35,22 @@ export type FaultPlace = {
   readonly attempt?: number;
   /** The types of a batch's events, the tool's name, the command's kind. */
   readonly what: string;
+  /** After so many milliseconds nobody waits any longer for what happens here. */
+  readonly timeoutMs?: number;
 };
 
 /**
  * Called at every fault point. It may wait, throw (the fault is then what the code at that place makes of an
- * error), end the process, or never return, which is how a simulated process dies.
+ * error), end the process, or never return, which is how a simulated process dies. Answered with `again`,
+ * what has happened comes a second time: at `command.after` the command, at `request.after` and `call.after`
+ * the news. Elsewhere the answer means nothing.
  */
-export type Faults = { reach(point: FaultPoint, place: FaultPlace): Promise<void> };
+export type Faults = { reach(point: FaultPoint, place: FaultPlace): Promise<FaultAnswer> };
+
+export type FaultAnswer = 'again' | void;
 
 export const reach = async (
   faults: Faults | undefined,
   point: FaultPoint,
   place: () => FaultPlace,
-): Promise<void> => {
-  if (faults) await faults.reach(point, place());
-};
+): Promise<FaultAnswer> => (faults ? await faults.reach(point, place()) : undefined);

@@ -35,7 +35,7 @@ export type JobContext = {
   readonly log: Logger;
   readonly onDelta: (delta: StreamDelta) => void;
   readonly faults?: Faults | undefined;
-  /** News that comes after its job has ended. */
+  /** News that comes after its job has ended, or a second time. */
   readonly onLate: (news: News) => void;
 };
 
@@ -68,11 +68,18 @@ export const requestJob = async (
 ): Promise<News> => {
   const { turn, step, attempt } = job;
   const began = clock.monotonic();
-  const place = (): FaultPlace => ({ session: state.session, attempt, what: `request ${turn}.${step}` });
+  const { requestMs: timeoutMs } = state.agent.limits;
+  const place = (): FaultPlace => ({
+    session: state.session,
+    attempt,
+    what: `request ${turn}.${step}`,
+    timeoutMs,
+  });
+  let twice = false;
   const send = async (): Promise<ModelReply> => {
     await reach(faults, 'request.before', place);
     const answer = await agent.model.send(request);
-    await reach(faults, 'request.after', place);
+    twice = (await reach(faults, 'request.after', place)) === 'again';
     return answer;
   };
   const request: ModelRequest = {
@@ -87,12 +94,15 @@ export const requestJob = async (
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => sleep(clock, ms, signal),
   };
-  const reply = await bounded(send(), state.agent.limits.requestMs, clock, abort);
+  const reply = await bounded(send(), timeoutMs, clock, abort);
   const ms = Math.max(0, Math.round(clock.monotonic() - began));
   const { kind, ...data } = reply;
   const type = kind === 'response' ? 'response.received' : 'request.failed';
   const fact = { type, data: { turn, step, attempt, ms, ...data } } as NewFact;
-  if (canBeRecorded(fact)) return news(fact);
+  if (canBeRecorded(fact)) {
+    if (twice) onLate(news(fact));
+    return news(fact);
+  }
   const message =
     'The model answered with something that no log can hold, for example a number that is none.';
   const problem: RequestProblem = { kind: 'bad-request', message };
@@ -269,6 +279,7 @@ export const attemptJob = async (
     onLate: ({ outcome, blobs, ms }) =>
       context.onLate(news({ type: 'call.late', data: { call: call.id, attempt, outcome, ms } }, blobs)),
   });
+  if (ended.twice === true) context.onLate(result(ended));
   return result(ended);
 };
 

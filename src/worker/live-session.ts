@@ -9,6 +9,7 @@ import { genesis, open, seal, type StoredEvent } from '../event/envelope.ts';
 import type { LogEvent, NewEvent } from '../event/events.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import type { Encoder } from '../context/encoding.ts';
+import { pages } from '../log/pages.ts';
 import type { Blob, LogStore } from '../log/store.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
@@ -147,10 +148,10 @@ export class LiveSession {
   }
 
   /** Reads what was appended since, here or elsewhere. */
-  async refresh(store: LogStore): Promise<readonly LogEvent[]> {
-    const stored = await store.read(this.session, this.#state.seq + 1);
-    // Two readers may have asked at once: what the faster one brought is not folded again.
-    return stored.flatMap((one) => (one.seq === this.#state.seq + 1 ? [this.#push(one)] : []));
+  async refresh(store: LogStore): Promise<void> {
+    for await (const page of pages(store, this.session, { from: this.#state.seq + 1 }))
+      // Two readers may have asked at once: what the faster one brought is not folded again.
+      for (const stored of page) if (stored.seq === this.#state.seq + 1) this.#push(stored);
   }
 
   /** Takes over a batch that was committed on top of this state; one that was read back meanwhile is there already. */
@@ -160,12 +161,11 @@ export class LiveSession {
     this.#hash = batch.hash;
   }
 
-  #push(stored: StoredEvent): LogEvent {
+  #push(stored: StoredEvent): void {
     const event = open(stored);
     const before = this.#state;
     this.#state = evolve(before, event);
     this.#hash = stored.hash;
     this.#builder?.push(event, before, this.#state);
-    return event;
   }
 }

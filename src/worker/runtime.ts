@@ -219,9 +219,13 @@ export class Runtime {
   async #start(agent: Agent, command: SendCommand): Promise<Sent> {
     for (let taken = 0; ; taken++) {
       const session = sessionId(agent.definition.name, command.key, taken);
+      const place = (): FaultPlace => ({ session, what: command.kind });
+      await reach(this.#faults, 'command.before', place);
       if (await this.#create(session, agent, command)) {
+        const answer = await reach(this.#faults, 'command.after', place);
+        const decision = answer === 'again' ? await this.#record(session, command) : undefined;
         this.#dispatcher.go(session);
-        return { session, turn: 1, replayed: false };
+        return { session, turn: 1, replayed: decision?.kind === 'replayed' };
       }
       const { turns } = await this.state(session);
       // Another key has the same id by chance: take the next one.
@@ -265,8 +269,8 @@ export class Runtime {
     const place = (): FaultPlace => ({ session, what: command.kind });
     await reach(this.#faults, 'command.before', place);
     const decision = await this.#record(session, command);
-    await reach(this.#faults, 'command.after', place);
-    return decision;
+    const answer = await reach(this.#faults, 'command.after', place);
+    return answer === 'again' ? this.#record(session, command) : decision;
   }
 
   async #record(session: string, command: Command): Promise<Decision> {

@@ -64,7 +64,7 @@ test('tools-say-what-they-do: effect, approval, time, labels, arguments', async 
   expect(stdout).toMatch(/^files\.read +none +by policy +1 min +untrusted, private +path, from\?: integer/m);
   expect(stdout).toMatch(/^files\.write +reconcilable +by policy/m);
   const missing = await clerk(HELLO).onrecord('tools', 'clark');
-  expect(missing.code).toBe(1);
+  expect(missing.code).toBe(2);
   expect(missing.stderr).toContain('Known here: clerk.');
 });
 

@@ -58,8 +58,8 @@ describe('approve', () => {
 
   it.each([
     ['none', [], 'usage', 2],
-    ['too short a one', ['--digest', 'abc1234'], 'digest-invalid', 1],
-    ['no hexadecimal one', ['--digest', 'zzzzzzzzzz'], 'digest-invalid', 1],
+    ['too short a one', ['--digest', 'abc1234'], 'digest-invalid', 2],
+    ['no hexadecimal one', ['--digest', 'zzzzzzzzzz'], 'digest-invalid', 2],
     ['another', ['--digest', '0123456789abcdef'], 'digest-mismatch', 1],
   ])('with %s does nothing', async (_name, options, code, exit) => {
     const project = new Project();

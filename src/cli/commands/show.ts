@@ -12,6 +12,7 @@ import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { givenOption, givenSeq, isGiven } from '../given.ts';
 import { openRecord } from '../record.ts';
+import { readSession } from '../session-drive.ts';
 import { nextSteps } from '../session-ending.ts';
 import { headLines } from '../session-lines.ts';
 import { eventLines, storedBytes } from '../show-event.ts';
@@ -48,7 +49,12 @@ export const show: Command = {
     const [session = ''] = input.args;
     const chosen = choiceOf(input);
     const store = await openRecord(cli);
-    const stored = await store.read(session, 1, givenSeq(input, 'until'));
+    const until = givenSeq(input, 'until');
+    if (chosen.kind === 'conversation') {
+      const reading = await readSession(store, session, until);
+      return showReading(cli, { store, reading, stored: [] }, chosen.kind, input);
+    }
+    const stored = await store.read(session, 1, until);
     if (chosen.kind === 'event') return showEvent(cli, { store, session, stored }, chosen.seq, input);
     const reading = new Reading(session, stored.map(open));
     if (chosen.kind === 'request') return showRequest(cli, { store, reading }, chosen.number, input);

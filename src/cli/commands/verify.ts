@@ -1,14 +1,14 @@
 /** onrecord verify: whether the record proves itself. */
 import { badInput } from '../../errors.ts';
 import type { LogStore } from '../../log/store.ts';
-import type { Finding, Verified } from '../../replay/verify.ts';
+import { verify as verified, type Finding, type Verified } from '../../replay/verify.ts';
 import { countOf, shortDigest } from '../../view/format.ts';
 import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
 import { DIGEST_PREFIX_MIN } from '../decision.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { givenOption, isGiven } from '../given.ts';
-import { interrupted, overAll, verified } from '../proof.ts';
+import { interrupted, overAll } from '../proof.ts';
 import { openRecord } from '../record.ts';
 import { dim, EMPTY, line, own, SIGN, strong, theirs, whole, type Shown } from '../terminal/shown.ts';
 import { table } from '../terminal/table.ts';

@@ -2,73 +2,59 @@
  * Plays a scenario to its end on a store and a desk, from wherever an earlier process left it. Each message has a
  * key, so saying it again is the same turn; questions are answered as the scenario says.
  */
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { systemClock, type Clock } from '../../clock.ts';
-import { sha256 } from '../../event/canonical.ts';
-import { open } from '../../event/envelope.ts';
+import type { Clock } from '../../clock.ts';
+import { isOnrecordError } from '../../errors.ts';
 import type { LogStore, Owner } from '../../log/store.ts';
-import { evolve, initial } from '../../session/evolve.ts';
 import type { Model } from '../../model/model.ts';
-import type { CallState, SessionState } from '../../session/state.ts';
-import { tool as defineTool, type Tool } from '../../tool/tool.ts';
+import type { Tool, ToolContext } from '../../tool/tool.ts';
 import type { Agent } from '../../worker/agent.ts';
-import type { Faults } from '../../worker/fault-point.ts';
 import { openRuntime, type Runtime } from '../../worker/runtime.ts';
 import { Dice } from '../simulation/dice.ts';
+import type { Boundaries } from './boundary.ts';
+import { DESK, endingOf, JOURNAL, type Ending, type Execution } from './ending.ts';
 import type { CrashScenario } from './scenario.ts';
+import type { Turnstile } from './turnstile.ts';
 
 /** 27 November 2026, 14:00 UTC: what a process writes must not depend on when it was killed. */
 const NOW_MS = 1_795_788_000_000;
-const SEED = 20_261_127;
+export const SEED = 20_261_127;
 /** Answers in one turn; more means that a scenario asks without end. */
 const ANSWERS_MAX = 100;
+/** How often a command is said that fails for a passing fault. */
+const SAID_MAX = 5;
 
 export type Stage = {
   readonly scenario: CrashScenario;
   readonly store: LogStore;
   /** Holds the desk and the journal of effects. */
   readonly folder: string;
-  readonly faults: Faults;
+  readonly boundaries: Boundaries;
+  /** Its wall clock is not looked at. */
+  readonly clock: Clock;
   readonly isGone?: (owner: Owner) => boolean;
 };
 
-/** How a scenario ended, without anything that differs from run to run. */
-export type Ending = {
-  readonly inDoubt: readonly string[];
-  /** Turns, how each call was closed, and the digest of every file on the desk. */
-  readonly state: string;
-  /** Executions of tools with an effect, by idempotency key. */
-  readonly executions: readonly Execution[];
-  /** Messages that the log holds. */
-  readonly inputs: number;
-};
-
-export type Execution = { readonly key: string; readonly tool: string; readonly effect: string };
-
-const clock: Clock = { ...systemClock, now: () => NOW_MS };
-
 export const play = async (stage: Stage): Promise<Ending> => {
-  const { scenario, store, folder, faults, isGone } = stage;
-  const agent = watched(await scenario.agent({ desk: join(folder, 'desk') }), folder);
+  const { scenario, store, folder, boundaries, clock, isGone } = stage;
+  const agent = watched(await scenario.agent({ desk: join(folder, DESK) }), folder, boundaries.turnstile);
   const runtime = await openRuntime({
     store,
     agents: [agent],
-    clock,
+    clock: { ...clock, now: () => NOW_MS },
     random: new Dice(SEED),
-    faults,
+    faults: boundaries,
     drive: false,
     ...(isGone && { isGone }),
   });
-  const [row] = await store.sessions({ limit: 1 });
-  let session = row?.session;
+  let session: string | undefined;
   for (const [i, message] of scenario.turns.entries()) {
     const to = session === undefined ? { agent: agent.definition.name } : { session };
-    ({ session } = await runtime.send({ ...to, message, key: `turn-${i + 1}` }));
+    ({ session } = await insist(() => runtime.send({ ...to, message, key: `turn-${i + 1}` })));
     if ((await settleTurn(runtime, session, scenario)) === 'in-doubt') break;
   }
-  return ending(store, session ?? '', folder);
+  return endingOf(store, session ?? '', folder);
 };
 
 const settleTurn = async (runtime: Runtime, session: string, scenario: CrashScenario): Promise<string> => {
@@ -78,23 +64,29 @@ const settleTurn = async (runtime: Runtime, session: string, scenario: CrashScen
     const { active } = await runtime.state(session);
     const call = active?.calls.find(({ phase }) => phase === 'asking');
     if (call?.digest === undefined) return rest.status;
-    await runtime.decide({
-      session,
-      call: call.id,
-      digest: call.digest,
-      decision: scenario.answer(call.tool),
-    });
+    const { id, digest } = call;
+    const decision = scenario.answer(call.tool);
+    await insist(() => runtime.decide({ session, call: id, digest, decision }));
   }
   return 'asks without end';
 };
 
-const JOURNAL = 'executions.jsonl';
+/** Says a command again when it failed for a passing fault, as a client does that heard no answer. */
+const insist = async <T>(say: () => Promise<T>): Promise<T> => {
+  for (let said = 1; ; said++) {
+    try {
+      return await say();
+    } catch (error) {
+      if (said >= SAID_MAX || !isOnrecordError(error) || error.next !== 'retry') throw error;
+    }
+  }
+};
 
-/** Every execution of a tool with an effect, noted outside the log at the moment it is done. */
-const watched = (agent: Agent, folder: string): Agent => {
+/** The same agent, whose tools take turns and note in a journal what they have done. */
+const watched = (agent: Agent, folder: string, turnstile: Turnstile): Agent => {
   const tools = [...agent.tools.values()].map((tool): [string, Tool] => [
     tool.name,
-    tool.effect === 'none' ? tool : noted(tool, folder),
+    inTurn(tool.effect === 'none' ? tool : noted(tool, folder), turnstile),
   ]);
   return { ...agent, tools: new Map(tools), model: hurried(agent.model) };
 };
@@ -105,81 +97,38 @@ const hurried = (model: Model): Model => ({
   send: (request) => model.send({ ...request, sleep: async () => undefined }),
 });
 
-const noted = (tool: Tool, folder: string): Tool => {
-  const { name, effect } = tool;
+const noted = (tool: Tool, folder: string): Tool => ({
+  ...tool,
+  execute: async (input, context) => {
+    const result: unknown = await tool.execute(input, context);
+    const execution: Execution = {
+      key: context.idempotencyKey,
+      call: context.call.split(' ')[1] ?? '',
+      tool: tool.name,
+      effect: tool.effect,
+    };
+    appendFileSync(join(folder, JOURNAL), `${JSON.stringify(execution)}\n`);
+    return result;
+  },
+});
+
+type Callback<T> = (input: never, context: ToolContext) => T | Promise<T>;
+
+const inTurn = (tool: Tool, turnstile: Turnstile): Tool => {
+  const turning =
+    <T>(callback: Callback<T>): Callback<T> =>
+    async (input, context) => {
+      try {
+        return await callback(input, context);
+      } finally {
+        await turnstile.end(context.call);
+      }
+    };
+  const { preview, reconcile, execute } = tool;
   return {
-    ...defineTool({ ...tool, description: tool.description } as Parameters<typeof defineTool>[0]),
-    execute: async (input, context) => {
-      const result: unknown = await tool.execute(input, context);
-      const execution: Execution = { key: context.idempotencyKey, tool: name, effect };
-      appendFileSync(join(folder, JOURNAL), `${JSON.stringify(execution)}\n`);
-      return result;
-    },
+    ...tool,
+    execute: turning(execute),
+    preview: preview && turning(preview),
+    reconcile: reconcile && turning(reconcile),
   };
-};
-
-const ending = async (store: LogStore, session: string, folder: string): Promise<Ending> => {
-  const events = (await store.read(session)).map(open);
-  const calls = new Map<string, CallState>();
-  let state: SessionState = initial(session);
-  for (const event of events) {
-    state = evolve(state, event);
-    for (const call of [...(state.active?.calls ?? []), ...state.leftOpen]) calls.set(call.id, call);
-  }
-  const closings = [...calls.values()].map(
-    (call) => `${call.id} ${call.tool} ${call.args} ${closingOf(call)}`,
-  );
-  const turns = state.turns.map(
-    ({ turn, outcome, reason }) => `${turn} ${outcome ?? 'open'} ${reason ?? ''}`,
-  );
-  return {
-    inDoubt: [...calls.values()]
-      .filter(({ phase }) => phase === 'in-doubt')
-      .map((call) => `${call.id} ${call.tool}`),
-    state: [...turns, ...closings, ...deskDigests(join(folder, 'desk'))].join('\n'),
-    executions: executionsOf(folder),
-    inputs: events.filter(({ type }) => type === 'turn.accepted').length,
-  };
-};
-
-/** A result that was reconciled says the same as one that was heard. */
-const closingOf = ({ closing, phase }: CallState): string => {
-  if (!closing) return phase;
-  return closing.kind === 'ok' ? 'ok' : JSON.stringify(closing);
-};
-
-const deskDigests = (desk: string): readonly string[] => {
-  if (!existsSync(desk)) return [];
-  return readdirSync(desk, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.db-(wal|shm|journal)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-    .map(
-      (path) =>
-        `${path.slice(desk.length)} ${path.endsWith('.db') ? databaseDigest(path) : sha256(readFileSync(path))}`,
-    );
-};
-
-/** What a SQLite file says, whatever its pages look like: all rows of all tables. */
-const databaseDigest = (path: string): string => {
-  const db = new DatabaseSync(path, { readOnly: true });
-  try {
-    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-    const rows = tables.map(({ name }) => db.prepare(`SELECT * FROM "${String(name)}" ORDER BY 1, 2`).all());
-    return sha256(
-      JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
-    );
-  } finally {
-    db.close();
-  }
-};
-
-const executionsOf = (folder: string): readonly Execution[] => {
-  const path = join(folder, JOURNAL);
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .trim()
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Execution);
 };

@@ -6,16 +6,25 @@
  *   turns: [ "Move the review." ]
  *   answers: { default: approve, mail.draft: reject }
  */
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { badInput } from '../../errors.ts';
 import type { ApprovalDecision } from '../../event/events.ts';
 import type { Agent } from '../../worker/agent.ts';
 
+const TURNS_MAX = 100;
+
 export type Answer = 'approve' | 'reject';
+
+/** A scenario as it is written. */
+export type ScenarioText = {
+  readonly name: string;
+  /** A path beside the scenario, and the name of an export. */
+  readonly agent: string;
+  readonly turns: readonly string[];
+  readonly answers: Readonly<Record<string, Answer>>;
+};
 
 export type CrashScenario = {
   readonly name: string;
@@ -27,34 +36,27 @@ export type CrashScenario = {
 
 const answer = z.enum(['approve', 'reject']);
 
-const schema = z.strictObject({
+/** A function of { desk }: "./agent.ts#inboxAssistant". */
+const AGENT = /^(?<file>[^#]+)#(?<name>[A-Za-z_$][\w$]*)$/;
+
+export const scenarioSchema: z.ZodType<ScenarioText> = z.strictObject({
   name: z.string().min(1),
-  agent: z
-    .string()
-    .regex(/^[^#]+#[A-Za-z_$][\w$]*$/, 'must be a path and the name of an export: ./agent.ts#name'),
-  turns: z.array(z.string().min(1)).min(1),
+  agent: z.string().regex(AGENT, 'must be a path and the name of an export: ./agent.ts#name'),
+  turns: z.array(z.string().min(1)).min(1).max(TURNS_MAX),
   answers: z.record(z.string(), answer).default({}),
 });
 
-/** Throws `scenario-invalid`. */
-export const readScenario = async (path: string): Promise<CrashScenario> => {
-  const invalid = (what: string): Error =>
-    badInput('scenario-invalid', `${path}: ${what}. A scenario is { name, agent, turns, answers }.`, {
-      path,
-    });
-  const document = parseDocument(readText(path), { uniqueKeys: true });
-  const [problem] = document.errors;
-  if (problem) throw invalid(problem.message.split('\n', 1)[0] ?? '');
-  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 0 }));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw invalid(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a scenario'}`);
-  }
-  const { name, turns, answers } = parsed.data;
-  const [file = '', exported = ''] = parsed.data.agent.split('#');
-  const module = (await import(pathToFileURL(resolve(dirname(path), file)).href)) as Record<string, unknown>;
+/** Loads the agent's code from beside the scenario's folder. Throws `scenario-invalid`. */
+export const loadScenario = async (text: ScenarioText, folder: string): Promise<CrashScenario> => {
+  const { name, turns, answers } = text;
+  const { file = '', name: exported = '' } = AGENT.exec(text.agent)?.groups ?? {};
+  const module = await importAgent(resolve(folder, file), file);
   const make = module[exported];
-  if (typeof make !== 'function') throw invalid(`${file} exports no function called ${exported}`);
+  if (typeof make !== 'function')
+    throw badInput('scenario-invalid', `${file} exports no function called "${exported}".`, {
+      file,
+      exported,
+    });
   return {
     name,
     turns,
@@ -63,13 +65,14 @@ export const readScenario = async (path: string): Promise<CrashScenario> => {
   };
 };
 
-const decisionOf = (said: Answer): ApprovalDecision =>
-  said === 'approve' ? { do: 'approve' } : { do: 'reject', reason: 'The scenario says no.' };
-
-const readText = (path: string): string => {
+const importAgent = async (path: string, file: string): Promise<Readonly<Record<string, unknown>>> => {
   try {
-    return readFileSync(path, 'utf8');
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (cause) {
-    throw badInput('scenario-not-found', `There is no scenario ${path}: ${String(cause)}.`, { path });
+    const why = cause instanceof Error ? cause.message.replaceAll(path, file) : 'unknown reason';
+    throw badInput('scenario-invalid', `${file} could not be loaded: ${why.replace(/\.$/, '')}.`, { file });
   }
 };
+
+const decisionOf = (said: Answer): ApprovalDecision =>
+  said === 'approve' ? { do: 'approve' } : { do: 'reject', reason: 'The scenario says no.' };
