@@ -183,6 +183,8 @@ describe('the machine sleeps', () => {
     await stage.event(session, 'request.built');
     await calm();
     await sleepWith(stage, 8 * HOUR_MS);
+    await stage.event(session, 'request.retry');
+    stage.clock.advance(1000);
     expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
     expect(stage.heard.map((one) => one.attempt)).toEqual([1, 2]);
   });

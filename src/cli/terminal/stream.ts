@@ -4,7 +4,7 @@
  */
 import { cells, wordsOf, wrap } from './cells.ts';
 import { fit, render, type Look } from './look.ts';
-import { repeat, theirLines, type Shown } from './shown.ts';
+import { theirLines, type Shown } from './shown.ts';
 
 export type TextStream = {
   push(piece: string): void;
@@ -47,6 +47,8 @@ export const textStream = (options: TextStreamOptions): TextStream => {
   let pending = '';
   let column = 0;
   let lineOpen = false;
+  /** Spaces that were said and are only shown when something follows them in their line. */
+  let owed = 0;
   const put = (shown: Shown, spaces: number): void => {
     write(`${' '.repeat((lineOpen ? 0 : indent) + spaces)}${render(shown, look)}`);
     lineOpen = true;
@@ -56,14 +58,16 @@ export const textStream = (options: TextStreamOptions): TextStream => {
     write('\n');
     lineOpen = false;
     column = 0;
+    owed = 0;
   };
   const putLine = (shown: Shown): void => {
     const limit = Math.max(1, look.textColumns - indent);
     let end = 0;
     for (const word of wordsOf(shown)) {
       const piece = shown.slice(word.from, word.to);
-      const gap = word.from - end;
+      const gap = word.from - end + owed;
       end = word.to;
+      owed = 0;
       if (column + gap + cells(piece) <= limit) {
         put(piece, gap);
         continue;
@@ -74,8 +78,7 @@ export const textStream = (options: TextStreamOptions): TextStream => {
         put(part, 0);
       });
     }
-    const rest = shown.plain.length - end;
-    if (rest > 0 && column + rest < limit) put(repeat(' ', rest), 0);
+    owed += shown.plain.length - end;
   };
   const flush = (text: string): void => {
     theirLines(text, lineOpen).forEach((shown, index) => {

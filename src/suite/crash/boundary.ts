@@ -1,6 +1,7 @@
 /** The boundaries of one run: counted over all its processes, and the place of a kill. */
 import type { FaultAnswer, FaultPlace, FaultPoint, Faults } from '../../worker/fault-point.ts';
 import type { FaultPlan } from '../fault-plan.ts';
+import { NEVER } from '../simulation/faulty-store.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Where a process can be killed: "call.after", "files.append", "1.1.2". */
@@ -20,9 +21,11 @@ export type BoundariesOptions = {
   readonly kill: Kill;
   /** Ends the process; what it returns never resolves. */
   readonly die: () => Promise<never>;
+  /** Whether this process, which is a simulated one, has ended. */
+  readonly isDead?: () => boolean;
   readonly plan?: FaultPlan | undefined;
   /** What the processes before this one have seen. */
-  readonly seen?: Seen;
+  readonly seen?: Seen | undefined;
 };
 
 /** The fault points of one process of a run. */
@@ -43,9 +46,10 @@ export class Boundaries implements Faults {
   }
 
   async reach(point: FaultPoint, place: FaultPlace): Promise<FaultAnswer> {
-    const { plan, kill, die } = this.#options;
+    const { plan, kill, die, isDead } = this.#options;
     const name = turnName(place.session, place.call);
     if (BEGINS.has(point)) await this.turnstile.enter(name);
+    if (isDead?.() === true) return NEVER;
     const boundary = { point, ...boundaryOf(place) };
     this.#boundaries.push(boundary);
     if (kill.includes(this.#boundaries.length)) {

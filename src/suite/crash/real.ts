@@ -1,27 +1,27 @@
 /** Real kills: each process of a run is a child that ends itself with SIGKILL at a boundary. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import type { Ending } from './play.ts';
+import { bug } from '../../errors.ts';
+import type { Played, RealRun } from './run.ts';
 
 const CHILD = new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url);
 /** A child that does neither end nor die within this time is stuck. */
-const CHILD_MS_MAX = 60_000;
+const CHILD_MS_MAX = 120_000;
 
-export const playKilled = async (path: string, folder: string, kill: readonly number[]): Promise<Ending> => {
-  for (let processes = 0; processes <= kill.length + 1; processes++) {
-    const { signal, text } = await run([path, folder, kill.join(',')]);
-    if (signal === 'SIGKILL') continue;
-    return JSON.parse(text) as Ending;
+export const playKilled = async (run: RealRun): Promise<Played> => {
+  const { kill, faults } = run;
+  const deaths = kill.length + faults.filter((fault) => fault.do === 'crash').length;
+  for (let processes = 0; processes <= deaths; processes++) {
+    const { signal, text } = await spawned(JSON.stringify(run));
+    if (signal !== 'SIGKILL') return JSON.parse(text) as Played;
   }
-  throw new Error(`the run with kills at ${kill.join(', ')} did not come to an end`);
+  throw bug('a run is killed as often as was planned', { kill, deaths });
 };
 
 type Ended = { readonly signal: NodeJS.Signals | null; readonly text: string };
 
-const run = (args: readonly string[]): Promise<Ended> =>
+const spawned = (run: string): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    if (!existsSync(CHILD)) reject(new Error(`${CHILD.pathname} is missing`));
-    const child = spawn(process.execPath, [CHILD.pathname, ...args], {
+    const child = spawn(process.execPath, [CHILD.pathname, run], {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: CHILD_MS_MAX,
       killSignal: 'SIGTERM',
@@ -33,6 +33,6 @@ const run = (args: readonly string[]): Promise<Ended> =>
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0 || signal === 'SIGKILL') resolve({ signal, text });
-      else reject(new Error(`a child ended with ${signal ?? code}: ${errors}`));
+      else reject(new Error(`A process of a crash run ended with ${signal ?? code}: ${errors.trim()}`));
     });
   });

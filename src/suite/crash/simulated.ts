@@ -1,53 +1,36 @@
 /** Simulated kills: processes that share a memory. One dies by never going on, the next takes up the same log and desk. */
 import { systemClock, type Clock, type Timer } from '../../clock.ts';
 import { MemoryLog } from '../../log/memory.ts';
+import type { LogStore } from '../../log/store.ts';
+import { FaultPlan, type FaultPlanState } from '../fault-plan.ts';
 import { Dice } from '../simulation/dice.ts';
 import { faultyStore, NEVER, type Life } from '../simulation/faulty-store.ts';
-import type { Fault } from '../fault-plan.ts';
-import { FaultPlan } from '../fault-plan.ts';
-import { Boundaries, type Kill, type Seen } from './boundary.ts';
+import { Boundaries, type Seen } from './boundary.ts';
 import { play } from './play.ts';
-import type { Played } from './real.ts';
-import type { CrashScenario } from './scenario.ts';
+import type { Played, Run } from './run.ts';
 
-export type SimulatedRun = {
-  readonly scenario: CrashScenario;
-  readonly folder: string;
-  readonly kill: Kill;
-  readonly faults: readonly Fault[];
-};
-
-export const playSimulated = async ({ scenario, folder, kill, faults }: SimulatedRun): Promise<Played> => {
+export const playSimulated = async ({ scenario, folder, kill, faults }: Run): Promise<Played> => {
   const log = new MemoryLog();
   let seen: Seen | undefined;
-  let life = new SimulatedLife();
-  // The plan outlives the processes: a fault that has come once does not come again.
-  const plan = new FaultPlan(faults, { clock: life.clock, die: () => life.die() });
+  let state: FaultPlanState | undefined;
   for (;;) {
-    const boundaries: Boundaries = new Boundaries({
-      kill,
-      plan,
-      die: () => life.die(),
-      ...(seen && { seen }),
-    });
+    const life = new SimulatedLife();
+    const die = (): Promise<never> => life.die();
+    const plan = new FaultPlan(faults, { clock: life.clock, die, state });
+    const boundaries = new Boundaries({ kill, plan, die, isDead: () => life.dead, seen });
+    const store = life.store(log);
     const played = await Promise.race([
-      play({
-        scenario,
-        folder,
-        boundaries,
-        store: life.store(log),
-        clock: life.clock,
-        isGone: () => true,
-      }),
+      play({ scenario, folder, boundaries, store, clock: life.clock, isGone: () => true }),
       life.died,
     ]);
     life.end();
     ({ seen } = boundaries);
-    if (played !== 'died') return { ending: played, ...seen, unfired: plan.unfired() };
-    life = new SimulatedLife();
-    plan.goOn(life.clock);
+    ({ state } = plan);
+    if (played !== 'died') return { ending: played, seen, unfired: plan.unfired() };
   }
 };
+
+const NO_TIMER: Timer = { cancel: () => undefined };
 
 /** What dies with a process: its timers, and its hold on the store. */
 class SimulatedLife {
@@ -59,17 +42,19 @@ class SimulatedLife {
     return this.#died.promise;
   }
 
+  get dead(): boolean {
+    return this.#life.dead;
+  }
+
   readonly clock: Clock = {
     ...systemClock,
     after: (ms, callback, background) => {
-      const timer = systemClock.after(
-        ms,
-        () => {
-          this.#timers.delete(timer);
-          callback();
-        },
-        background,
-      );
+      if (this.dead) return NO_TIMER;
+      const done = (): void => {
+        this.#timers.delete(timer);
+        callback();
+      };
+      const timer = systemClock.after(ms, done, background);
       this.#timers.add(timer);
       return {
         cancel: () => {
@@ -80,7 +65,7 @@ class SimulatedLife {
     },
   };
 
-  store(log: MemoryLog): ReturnType<typeof faultyStore> {
+  store(log: MemoryLog): LogStore {
     const faults = { slow: 0, fails: 0, unsure: 0 };
     return faultyStore(log, { life: this.#life, dice: new Dice(1), clock: this.clock, faults });
   }
