@@ -8,6 +8,7 @@ import {
   type Policy,
   type ToolDefinition,
 } from '../event/definition.ts';
+import { policyProblem } from '../effect/policy-check.ts';
 import type { Model } from '../model/model.ts';
 import { toJsonSchema } from '../tool/schema.ts';
 import type { Tool } from '../tool/tool.ts';
@@ -51,6 +52,8 @@ export const defineAgent = (options: AgentOptions): Agent => {
     if (byName.has(tool.name)) fail(`two tools are called "${tool.name}"`);
     byName.set(tool.name, tool);
   }
+  const problem = policyProblem(options.policy ?? { rules: [] });
+  if (problem !== undefined) fail(problem);
   const definition: AgentDefinition = {
     name,
     instructions,
