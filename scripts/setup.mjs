@@ -8,7 +8,9 @@ const mark = 'node_modules/.onrecord-setup';
 if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
   console.error('Installing what package-lock.json says (once, about 20 s) ...');
   const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error']] : ['npm', ['ci', '--loglevel=error']];
+  const [command, args] = npm
+    ? [process.execPath, [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error']]
+    : ['npm', ['ci', '--loglevel=error']];
   const run = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   if (run.status !== 0) {
     console.error('npm ci failed: see above. Nothing else was done.');

@@ -44,12 +44,17 @@ const count = (totals: Totals, history: History): void => {
   totals.wrong += history.violations.length > 0 ? 1 : 0;
 };
 
-/** In a child process: every `jobs`-th seed, reported in pieces. */
-const runPart = async (part: number, jobs: number, from: number, seeds: number): Promise<void> => {
+type Part = { readonly part: number; readonly jobs: number; readonly from: number; readonly seeds: number };
+
+/** Every `jobs`-th seed, reported in pieces. */
+const runPart = async (
+  { part, jobs, from, seeds }: Part,
+  report: (report: Report) => void,
+): Promise<void> => {
   let totals = none();
   let broken: History[] = [];
-  const report = (): void => {
-    process.send?.({ totals, broken } satisfies Report);
+  const flush = (): void => {
+    report({ totals, broken });
     totals = none();
     broken = [];
   };
@@ -57,28 +62,32 @@ const runPart = async (part: number, jobs: number, from: number, seeds: number):
     const history = await simulate(seed);
     count(totals, history);
     if (history.violations.length > 0) broken.push(history);
-    if (totals.histories >= REPORT_EVERY) report();
+    if (totals.histories >= REPORT_EVERY) flush();
   }
-  report();
-  process.disconnect?.();
+  flush();
 };
 
 const runAll = async (jobs: number, from: number, seeds: number): Promise<number> => {
   const all = none();
   const broken: History[] = [];
   const began = performance.now();
-  const done = Array.from({ length: jobs }, (_, part) => {
-    const child = fork(import.meta.filename, ['--part', String(part), ...process.argv.slice(2)]);
-    child.on('message', ({ totals, broken: more }: Report) => {
-      for (const key of Object.keys(all) as (keyof Totals)[]) all[key] += totals[key];
-      broken.push(...more);
-      progress(all, seeds, began);
-    });
-    return new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
-  });
-  const codes = await Promise.all(done);
+  const take = ({ totals, broken: more }: Report): void => {
+    for (const key of Object.keys(all) as (keyof Totals)[]) all[key] += totals[key];
+    broken.push(...more);
+    progress(all, seeds, began);
+  };
+  // One job runs here, so that whoever ends this process ends it.
+  const codes = await (jobs === 1
+    ? runPart({ part: 0, jobs, from, seeds }, take).then(() => [0])
+    : Promise.all(Array.from({ length: jobs }, (_, part) => runChild(part, take))));
   finish(all, broken, began);
   return codes.some((code) => code !== 0) || all.wrong > 0 || all.histories !== seeds ? 1 : 0;
+};
+
+const runChild = (part: number, take: (report: Report) => void): Promise<number> => {
+  const child = fork(import.meta.filename, ['--part', String(part), ...process.argv.slice(2)]);
+  child.on('message', (report: Report) => take(report));
+  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
 };
 
 let shownAt = 0;
@@ -121,8 +130,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const jobs = Number(values.jobs);
 const from = Number(values.from);
 const seeds = Number(values.seeds);
-if (values.part !== undefined) await runPart(Number(values.part), jobs, from, seeds);
-else
-  process.exitCode =
-    values.seed === undefined ? await runAll(jobs, from, seeds) : await runOne(Number(values.seed));
-if (values.part === undefined) process.exit();
+if (values.part !== undefined) {
+  process.on('disconnect', () => process.exit(1));
+  await runPart({ part: Number(values.part), jobs, from, seeds }, (report) => process.send?.(report));
+  process.exit(0);
+}
+process.exit(values.seed === undefined ? await runAll(jobs, from, seeds) : await runOne(Number(values.seed)));

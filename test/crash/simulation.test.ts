@@ -14,15 +14,24 @@ const simulate = (
   folder: string,
   seeds: number,
   from: number,
+  jobs: number,
 ): { readonly code: number; readonly text: string } => {
-  const args = ['scripts/simulate.ts', '--seeds', String(seeds), '--from', String(from), '--jobs', '2'];
+  const args = [
+    'scripts/simulate.ts',
+    '--seeds',
+    String(seeds),
+    '--from',
+    String(from),
+    '--jobs',
+    String(jobs),
+  ];
   const run = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 90_000 });
   return { code: run.status ?? -1, text: run.stdout + run.stderr };
 };
 
 describe('simulated histories', () => {
   it(`${HISTORIES} from seed ${FROM} keep every invariant`, { timeout: 240_000 }, () => {
-    const { code, text } = simulate(ROOT, HISTORIES, FROM);
+    const { code, text } = simulate(ROOT, HISTORIES, FROM, 2);
     console.info(text.trim().split('\n').at(-1));
     expect(text).toMatch(new RegExp(`✓ ${HISTORIES} histories`));
     expect(code).toBe(0);
@@ -84,7 +93,7 @@ describe('a planted bug is found by the simulator', () => {
     expect(original.split(from).length, `${file} holds the planted place once`).toBe(2);
     writeFileSync(path, original.replace(from, to));
     try {
-      const { code, text } = simulate(folder, 400, 1);
+      const { code, text } = simulate(folder, 400, 1, 1);
       expect(text).toMatch(/✗ seed|Internal promise|Error/);
       expect(code).not.toBe(0);
     } finally {
