@@ -26,8 +26,10 @@ export const FAULT_MS_MAX: number = 60 * 60 * 1000;
 /** How long after its time a late result comes, where the plan does not say. */
 const LATE_MS = 100;
 
+export type FaultKind = 'crash' | 'error' | 'delay' | 'disk-full' | 'late' | 'duplicate' | 'drop';
+
 /** What can go wrong, and where it can. */
-export const FAULT_KINDS = {
+export const FAULT_KINDS: Readonly<Record<FaultKind, readonly FaultPoint[]>> = {
   /** The process is killed. */
   crash: FAULT_POINTS,
   /** It fails: the tool, the model, the store or the caller's connection, as the place says. */
@@ -42,9 +44,7 @@ export const FAULT_KINDS = {
   duplicate: ['request.after', 'call.after', 'command.after'],
   /** There is never an answer. */
   drop: ['request.before', 'request.after', 'call.before', 'call.after'],
-} as const satisfies Readonly<Record<string, readonly FaultPoint[]>>;
-
-export type FaultKind = keyof typeof FAULT_KINDS;
+};
 
 export type Fault = {
   readonly at: FaultPoint;
@@ -63,7 +63,7 @@ const KINDS = Object.keys(FAULT_KINDS) as [FaultKind, ...FaultKind[]];
 
 const fault = z
   .strictObject({
-    at: z.enum(FAULT_POINTS),
+    at: z.enum(FAULT_POINTS, { error: `expected a fault point: ${FAULT_POINTS.join(', ')}` }),
     what: z.string().min(1).optional(),
     call: z
       .string()
@@ -71,15 +71,16 @@ const fault = z
       .optional(),
     attempt: z.int().min(1).optional(),
     occurrence: z.int().min(1).max(OCCURRENCE_MAX).default(1),
-    do: z.enum(KINDS),
+    do: z.enum(KINDS, { error: `expected what goes wrong: ${KINDS.join(', ')}` }),
     ms: z.int().min(1).max(FAULT_MS_MAX).optional(),
   })
   .superRefine((one, context) => {
     const { at, do: kind, ms, call } = one;
-    const places: readonly FaultPoint[] = FAULT_KINDS[kind];
+    const places = FAULT_KINDS[kind];
     const complain = (path: keyof Fault, message: string): void =>
       context.addIssue({ code: 'custom', path: [path], message });
-    if (!places.includes(at)) complain('do', `"${kind}" cannot come at ${at}; it can at ${places.join(', ')}`);
+    if (!places.includes(at))
+      complain('do', `"${kind}" cannot come at ${at}; it can at ${places.join(', ')}`);
     if (kind === 'delay' && ms === undefined) complain('do', '"delay" needs ms, the milliseconds it takes');
     if (kind !== 'delay' && kind !== 'late' && ms !== undefined)
       complain('ms', `"${kind}" takes no ms; "delay" and "late" do`);
@@ -107,7 +108,7 @@ export class FaultPlan implements Faults {
   readonly #clock: Clock;
   readonly #die: NonNullable<FaultPlanOptions['die']>;
 
-  constructor(faults: readonly Fault[], { clock, die = kill, state }: FaultPlanOptions) {
+  constructor(faults: readonly Fault[], { clock, die = killThisProcess, state }: FaultPlanOptions) {
     this.#planned = faults.map((one, i) => ({
       fault: one,
       ...(state?.[i] ?? { met: 0, fired: false }),
@@ -127,15 +128,13 @@ export class FaultPlan implements Faults {
 
   /** Whether something would go wrong here now. */
   isDue(point: FaultPoint, place: FaultPlace): boolean {
-    return this.#planned.some(
-      ({ fault: one, met }) => fits(one, point, place) && met + 1 === one.occurrence,
-    );
+    return this.#planned.some(({ fault: one, met }) => fits(one, point, place) && met + 1 === one.occurrence);
   }
 
   async reach(point: FaultPoint, place: FaultPlace): Promise<FaultAnswer> {
     const here = this.#planned.filter(({ fault: one }) => fits(one, point, place));
     for (const one of here) one.met++;
-    let answer: FaultAnswer;
+    let answer: FaultAnswer = undefined;
     for (const one of here.filter(({ met, fault: { occurrence } }) => met === occurrence)) {
       one.fired = true;
       answer = (await this.#come(one.fault, place)) ?? answer;
@@ -198,7 +197,8 @@ const errorAt = (point: FaultPoint): Error => {
   }
 };
 
-const kill = (): Promise<never> => {
+/** SIGKILL, as by the system when it has no memory left. */
+export const killThisProcess = (): Promise<never> => {
   process.kill(process.pid, 'SIGKILL');
   // The signal ends the process before anything that follows.
   return new Promise<never>(() => undefined);

@@ -1,7 +1,7 @@
 /** The boundaries of one run: counted over all its processes, and the place of a kill. */
 import type { FaultAnswer, FaultPlace, FaultPoint, Faults } from '../../worker/fault-point.ts';
 import type { FaultPlan } from '../fault-plan.ts';
-import { NEVER } from '../simulation/faulty-store.ts';
+import { never } from '../simulation/faulty-store.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Where a process can be killed: "call.after", "files.append", "1.1.2". */
@@ -49,7 +49,7 @@ export class Boundaries implements Faults {
     const { plan, kill, die, isDead } = this.#options;
     const name = turnName(place.session, place.call);
     if (BEGINS.has(point)) await this.turnstile.enter(name);
-    if (isDead?.() === true) return NEVER;
+    if (isDead?.() === true) return never();
     const boundary = { point, ...boundaryOf(place) };
     this.#boundaries.push(boundary);
     if (kill.includes(this.#boundaries.length)) {

@@ -1,175 +1,208 @@
 /**
- * The crash matrix: a scenario once without a fault, to find every boundary; then once for each boundary, and for
+ * The crash matrix: a scenario once without a kill, to find every boundary; then once for each boundary, and for
  * each pair of them, with a kill there. Every killed run is taken up again until it ends, and compared with the
  * uninterrupted one.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, cpSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MemoryLog } from '../../log/memory.ts';
-import { FAULT_POINTS, type FaultPoint, type Faults } from '../../worker/fault-point.ts';
-import { NEVER, faultyStore, type Life } from '../simulation/faulty-store.ts';
-import { Dice } from '../simulation/dice.ts';
-import { systemClock } from '../../clock.ts';
-import { play, type Ending } from './play.ts';
+import { badInput } from '../../errors.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../worker/fault-point.ts';
+import { faultNotReached, type Fault } from '../fault-plan.ts';
+import type { Boundary, Kill } from './boundary.ts';
+import { DESK, type NamedCall } from './ending.ts';
+import { judge, WRONG, WRONG_UNDER_PLAN, type Calm, type Judged, type Verdict } from './judge.ts';
+import { SEED } from './play.ts';
 import { playKilled } from './real.ts';
-import type { CrashScenario } from './scenario.ts';
+import type { Played } from './run.ts';
+import { loadScenario, type CrashScenario, type ScenarioText } from './scenario.ts';
+import { playSimulated } from './simulated.ts';
 
-export type Kill = readonly number[];
-
-export type KillResult = {
-  /** The boundaries of the kills, numbered from 1 over all processes of the run. */
+export type KillResult = Judged & {
   readonly kill: Kill;
-  readonly point: FaultPoint;
-  readonly verdict: 'same-end' | 'in-doubt' | 'twice' | 'lost' | 'other-end';
-  readonly detail: string;
+  /** Where each kill struck. */
+  readonly struck: readonly Boundary[];
+  /** Calls that wait for a person to say what became of them. */
+  readonly inDoubt: readonly NamedCall[];
+  readonly wrong: boolean;
 };
 
 export type Matrix = {
   readonly scenario: string;
   readonly mode: 'simulated' | 'real';
-  /** What each boundary is, in order. */
-  readonly boundaries: readonly FaultPoint[];
+  readonly seed: number;
+  /** What each boundary of the uninterrupted run is, in order. */
+  readonly boundaries: readonly Boundary[];
   readonly results: readonly KillResult[];
+  /** False where it was stopped before its end. */
+  readonly complete: boolean;
   readonly ms: number;
 };
 
+export type MatrixProgress = { readonly done: number; readonly all: number; readonly wrong: number };
+
 export type MatrixOptions = {
-  readonly scenario: CrashScenario;
-  /** The file the scenario was read from; needed for real kills. */
-  readonly path?: string;
+  readonly text: ScenarioText;
+  /** The folder of the scenario; its agent's path starts there. */
+  readonly home: string;
   readonly mode: 'simulated' | 'real';
   readonly twice: boolean;
-  readonly onProgress?: (done: number, all: number, wrong: number) => void;
+  /** This kill alone. */
+  readonly only?: Kill | undefined;
+  readonly faults?: readonly Fault[] | undefined;
+  readonly onProgress?: (progress: MatrixProgress) => void;
   readonly signal?: AbortSignal;
 };
 
-export const WRONG: ReadonlySet<KillResult['verdict']> = new Set(['twice', 'lost', 'other-end']);
-
+/** Throws `scenario-invalid`, `fault-not-reached`, and `kill-not-found` where `only` names no boundary. */
 export const crashMatrix = async (options: MatrixOptions): Promise<Matrix> => {
-  const { scenario, mode, twice, onProgress, signal } = options;
-  const began = performance.now();
-  const boundaries: FaultPoint[] = [];
-  const calm = await inFolder((folder) => playSimulated(scenario, folder, [], boundaries));
-  const kills = plan(boundaries.length, twice);
-  const results: KillResult[] = [];
-  for (const kill of kills) {
-    if (signal?.aborted) break;
-    const killed = await inFolder((folder) => runKilled(options, folder, kill));
-    const point = boundaries[(kill.at(-1) ?? 1) - 1] ?? 'append.before';
-    results.push({ kill, point, ...judge(calm, killed) });
-    onProgress?.(results.length, kills.length, results.filter(({ verdict }) => WRONG.has(verdict)).length);
-  }
-  return { scenario: scenario.name, mode, boundaries, results, ms: performance.now() - began };
-};
-
-const plan = (boundaries: number, twice: boolean): readonly Kill[] => {
-  const all = Array.from({ length: boundaries }, (_, i) => i + 1);
-  const singles = all.map((one) => [one]);
-  return twice
-    ? [...singles, ...all.flatMap((first) => all.slice(first).map((second) => [first, second]))]
-    : singles;
-};
-
-const runKilled = (options: MatrixOptions, folder: string, kill: Kill): Promise<Ending> =>
-  options.mode === 'real' && options.path !== undefined
-    ? playKilled(options.path, folder, kill)
-    : playSimulated(options.scenario, folder, kill);
-
-const inFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
-  const folder = mkdtempSync(join(tmpdir(), 'onrecord-crash-'));
+  const scenario = await loadScenario(options.text, options.home);
+  const folder = mkdtempSync(join(scratch(), 'onrecord-crash-'));
   try {
-    return await work(folder);
+    // Set up once and copied for every run.
+    await scenario.agent({ desk: join(folder, DESK) });
+    return await new CrashMatrix(options, scenario, folder).run();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 };
 
-/** Processes that share a memory: one dies by never going on, the next one takes up the same log and desk. */
-const playSimulated = async (
-  scenario: CrashScenario,
-  folder: string,
-  kill: Kill,
-  seen: FaultPoint[] = [],
-): Promise<Ending> => {
-  const log = new MemoryLog();
-  let count = 0;
-  for (;;) {
-    const life: Life = { dead: false };
-    const died = Promise.withResolvers<'died'>();
-    const faults: Faults = {
-      reach: async (point) => {
-        if (life.dead) return NEVER;
-        seen.push(point);
-        count++;
-        if (!kill.includes(count)) return undefined;
-        life.dead = true;
-        died.resolve('died');
-        return NEVER;
-      },
-    };
-    const calm = { slow: 0, fails: 0, unsure: 0 };
-    const store = faultyStore(log, { life, dice: new Dice(1), clock: systemClock, faults: calm });
-    const played = await Promise.race([
-      play({ scenario, store, folder, faults, isGone: () => true }),
-      died.promise,
-    ]);
-    if (played !== 'died') return played;
+/** Linux has a file system in memory, where a sync costs nothing. A killed process loses no written byte in either. */
+const MEMORY_FOLDER = '/dev/shm';
+/** With less room than this the desks go to the disk. */
+const MEMORY_BYTES_MIN: number = 512 * 1024 * 1024;
+
+const scratch = (): string => {
+  try {
+    accessSync(MEMORY_FOLDER, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+    return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY_FOLDER : tmpdir();
+  } catch {
+    return tmpdir();
   }
 };
 
-const judge = (calm: Ending, killed: Ending): Pick<KillResult, 'verdict' | 'detail'> => {
-  const twice = doubled(killed);
-  if (twice.length > 0) return { verdict: 'twice', detail: twice.join(', ') };
-  // In doubt the scenario stops: messages that come later were never said.
-  if (killed.inDoubt.length > 0) return { verdict: 'in-doubt', detail: killed.inDoubt.join(', ') };
-  if (killed.inputs < calm.inputs)
-    return { verdict: 'lost', detail: `${calm.inputs - killed.inputs} of ${calm.inputs} messages` };
-  if (killed.state !== calm.state)
-    return { verdict: 'other-end', detail: firstDifferentLine(calm.state, killed.state) };
-  return { verdict: 'same-end', detail: '' };
+class CrashMatrix {
+  readonly #options: MatrixOptions;
+  readonly #scenario: CrashScenario;
+  readonly #folder: string;
+  readonly #results: KillResult[] = [];
+  /** How many boundaries the run of a single kill had, by the kill. */
+  readonly #lengths = new Map<number, number>();
+  #wrong = 0;
+
+  constructor(options: MatrixOptions, scenario: CrashScenario, folder: string) {
+    this.#options = options;
+    this.#scenario = scenario;
+    this.#folder = folder;
+  }
+
+  async run(): Promise<Matrix> {
+    const { mode, twice, only, faults = [], signal } = this.#options;
+    const began = performance.now();
+    const played = await this.#play([]);
+    if (played.unfired.length > 0) throw faultNotReached(played.unfired);
+    const { boundaries } = played.seen;
+    const calm: Calm = { played, planned: faults.length > 0 };
+    const count = boundaries.length;
+    const singles = only ? [onlyKill(only, count)] : kills(count);
+    const all = singles.length + (twice ? (count * (count - 1)) / 2 : 0);
+    await this.#runAll(singles, calm, all);
+    const doubles = twice ? kills(count).flatMap(([first = 1]) => this.#pairs(first)) : [];
+    await this.#runAll(doubles, calm, singles.length + doubles.length);
+    return {
+      scenario: this.#scenario.name,
+      mode,
+      seed: SEED,
+      boundaries,
+      results: this.#results.toSorted(byKill),
+      complete: signal?.aborted !== true,
+      ms: performance.now() - began,
+    };
+  }
+
+  /** The second kill may fall on any boundary that the run has after the first. */
+  #pairs(first: number): readonly Kill[] {
+    const length = this.#lengths.get(first) ?? first;
+    return Array.from({ length: length - first }, (_, i) => [first, first + i + 1]);
+  }
+
+  /** Processes run beside each other; what shares this process runs one after the other. */
+  async #runAll(planned: readonly Kill[], calm: Calm, all: number): Promise<void> {
+    const { mode, signal, onProgress } = this.#options;
+    const left = planned.values();
+    const work = async (): Promise<void> => {
+      for (const kill of left) {
+        if (signal?.aborted === true) return;
+        const killed = await this.#play(kill);
+        const judged = judge(calm, killed, kill);
+        const wrong = (calm.planned ? WRONG_UNDER_PLAN : WRONG).has(judged.verdict);
+        const { struck, boundaries } = killed.seen;
+        this.#results.push({ kill, struck, inDoubt: killed.ending.inDoubt, wrong, ...judged });
+        if (kill.length === 1 && kill[0] !== undefined) this.#lengths.set(kill[0], boundaries.length);
+        if (wrong) this.#wrong++;
+        onProgress?.({ done: this.#results.length, all, wrong: this.#wrong });
+        // For Ctrl C and the line of progress: a run may be nothing but promises.
+        if (mode === 'simulated') await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+    };
+    const workers = mode === 'real' ? availableParallelism() : 1;
+    await Promise.all(Array.from({ length: workers }, work));
+  }
+
+  async #play(kill: Kill): Promise<Played> {
+    const { text, home, mode, faults = [] } = this.#options;
+    const folder = mkdtempSync(join(this.#folder, 'run-'));
+    const desk = join(this.#folder, DESK);
+    try {
+      if (existsSync(desk)) cpSync(desk, join(folder, DESK), { recursive: true });
+      return await (mode === 'real'
+        ? playKilled({ text, home, folder, kill, faults }, join(this.#folder, 'compiled'))
+        : playSimulated({ scenario: this.#scenario, folder, kill, faults }));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+const kills = (count: number): readonly Kill[] => Array.from({ length: count }, (_, i) => [i + 1]);
+
+const onlyKill = (kill: Kill, count: number): Kill => {
+  const [first = 1] = kill;
+  if (first <= count) return kill;
+  throw badInput(
+    'kill-not-found',
+    `There is no boundary ${first}: the scenario has ${count}, without a kill.`,
+    {
+      kill,
+      count,
+    },
+  );
 };
 
-/** An idempotent tool may be called again with its key, that is what the key is for; the others may not. */
-const doubled = ({ executions }: Ending): readonly string[] => {
-  const counts = new Map<string, number>();
-  for (const { key, tool, effect } of executions)
-    if (effect !== 'idempotent') counts.set(`${tool} ${key}`, (counts.get(`${tool} ${key}`) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count > 1).map(([name]) => name);
-};
+const byKill = ({ kill: one }: KillResult, { kill: other }: KillResult): number =>
+  one.length - other.length || one.reduce((sum, at, i) => sum || at - (other[i] ?? 0), 0);
 
-const firstDifferentLine = (a: string, b: string): string => {
-  const [left, right] = [a.split('\n'), b.split('\n')];
-  const at = left.findIndex((line, i) => line !== right[i]);
-  const i = at < 0 ? left.length : at;
-  return `expected ${left[i] ?? 'the end'}, found ${right[i] ?? 'the end'}`;
-};
-
-export type MatrixRow = {
+export type MatrixRow = Readonly<Record<Verdict, number>> & {
   readonly point: FaultPoint;
   readonly kills: number;
-  readonly sameEnd: number;
-  readonly inDoubt: number;
-  readonly twice: number;
-  readonly lost: number;
-  readonly otherEnd: number;
 };
 
-export const matrixRows = ({ results }: Matrix): readonly MatrixRow[] =>
+/** By the point of the last kill. */
+export const matrixRows = ({ results }: Pick<Matrix, 'results'>): readonly MatrixRow[] =>
   FAULT_POINTS.flatMap((point) => {
-    const here = results.filter((result) => result.point === point);
-    const count = (verdict: KillResult['verdict']): number =>
-      here.filter((result) => result.verdict === verdict).length;
-    if (here.length === 0) return [];
-    return [
-      {
-        point,
-        kills: here.length,
-        sameEnd: count('same-end'),
-        inDoubt: count('in-doubt'),
-        twice: count('twice'),
-        lost: count('lost'),
-        otherEnd: count('other-end'),
-      },
-    ];
+    const here = results.filter(({ struck }) => struck.at(-1)?.point === point);
+    return here.length === 0 ? [] : [{ point, kills: here.length, ...verdictCounts(here) }];
   });
+
+export const verdictCounts = (results: readonly KillResult[]): Readonly<Record<Verdict, number>> => {
+  const count = (verdict: Verdict): number => results.filter((one) => one.verdict === verdict).length;
+  return {
+    'same-end': count('same-end'),
+    'in-doubt': count('in-doubt'),
+    twice: count('twice'),
+    lost: count('lost'),
+    'other-end': count('other-end'),
+    'not-reached': count('not-reached'),
+  };
+};

@@ -1,17 +1,21 @@
 /** Real kills: each process of a run is a child that ends itself with SIGKILL at a boundary. */
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { bug } from '../../errors.ts';
 import type { Played, RealRun } from './run.ts';
 
-const CHILD = new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url);
+const CHILD = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url),
+);
 /** A child that does neither end nor die within this time is stuck. */
 const CHILD_MS_MAX = 120_000;
 
-export const playKilled = async (run: RealRun): Promise<Played> => {
+/** `cache` keeps compiled code: most of a short process is loading. */
+export const playKilled = async (run: RealRun, cache: string): Promise<Played> => {
   const { kill, faults } = run;
   const deaths = kill.length + faults.filter((fault) => fault.do === 'crash').length;
   for (let processes = 0; processes <= deaths; processes++) {
-    const { signal, text } = await spawned(JSON.stringify(run));
+    const { signal, text } = await spawned(JSON.stringify(run), cache);
     if (signal !== 'SIGKILL') return JSON.parse(text) as Played;
   }
   throw bug('a run is killed as often as was planned', { kill, deaths });
@@ -19,10 +23,11 @@ export const playKilled = async (run: RealRun): Promise<Played> => {
 
 type Ended = { readonly signal: NodeJS.Signals | null; readonly text: string };
 
-const spawned = (run: string): Promise<Ended> =>
+const spawned = (run: string, cache: string): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CHILD.pathname, run], {
+    const child = spawn(process.execPath, [CHILD, run], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
       timeout: CHILD_MS_MAX,
       killSignal: 'SIGTERM',
     });

@@ -4,7 +4,7 @@ import { MemoryLog } from '../../log/memory.ts';
 import type { LogStore } from '../../log/store.ts';
 import { FaultPlan, type FaultPlanState } from '../fault-plan.ts';
 import { Dice } from '../simulation/dice.ts';
-import { faultyStore, NEVER, type Life } from '../simulation/faulty-store.ts';
+import { faultyStore, never, type Life } from '../simulation/faulty-store.ts';
 import { Boundaries, type Seen } from './boundary.ts';
 import { play } from './play.ts';
 import type { Played, Run } from './run.ts';
@@ -73,7 +73,7 @@ class SimulatedLife {
   die(): Promise<never> {
     this.end();
     this.#died.resolve('died');
-    return NEVER;
+    return never();
   }
 
   end(): void {

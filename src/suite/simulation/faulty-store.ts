@@ -16,7 +16,8 @@ export type StoreFaults = {
 
 export type Life = { dead: boolean };
 
-export const NEVER: Promise<never> = new Promise(() => undefined);
+/** What a dead process waits for. A new one each time: one for all would keep alive whatever ever waited. */
+export const never = (): Promise<never> => new Promise(() => undefined);
 
 const SLOW_MS_MAX = 400;
 
@@ -25,14 +26,14 @@ export const faultyStore = (
   { life, dice, clock, faults }: { life: Life; dice: Dice; clock: Clock; faults: StoreFaults },
 ): LogStore => {
   const alive = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (life.dead) return NEVER;
+    if (life.dead) return never();
     const result = await work();
-    return life.dead ? NEVER : result;
+    return life.dead ? never() : result;
   };
   const append = async (what: Append): Promise<void> => {
     if (dice.happens(faults.slow))
       await new Promise<void>((resolve) => clock.after(dice.whole(1, SLOW_MS_MAX), resolve));
-    if (life.dead) return NEVER;
+    if (life.dead) return never();
     if (dice.happens(faults.fails)) throw new StorageError('busy', 'The simulated store is locked.');
     await inner.append(what);
     if (dice.happens(faults.unsure)) throw new StorageError('io', 'The simulated store lost its answer.');

@@ -12,7 +12,7 @@ import { defineAgent, type Agent } from '../../worker/agent.ts';
 import type { Faults } from '../../worker/fault-point.ts';
 import { Runtime } from '../../worker/runtime.ts';
 import { Dice } from './dice.ts';
-import { faultyStore, NEVER, type Life } from './faulty-store.ts';
+import { faultyStore, never, type Life } from './faulty-store.ts';
 import { violations, type Violation } from './invariants.ts';
 import { oracleModel } from './oracle-model.ts';
 import { act, type Stage } from './people.ts';
@@ -150,7 +150,7 @@ export class Simulation implements Stage {
           life.dead = true;
           this.#crashes++;
         }
-        return life.dead ? NEVER : undefined;
+        return life.dead ? never() : undefined;
       },
     };
   }
