@@ -23,7 +23,7 @@ const place = (): Project => {
   - error: { kind: authentication, message: ${QUOTED} }
 `,
     `policy:
-  - { id: ${QUOTED}, tools: ["files.search"], do: deny, reason: ${QUOTED} }
+  - { id: no-search, tools: ["files.search"], do: deny, reason: ${QUOTED} }
 `,
   );
   stage.write('books/evil.txt', `${EVIL}\n`);
