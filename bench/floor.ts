@@ -20,6 +20,8 @@ const openTable = (folder: string): Table => {
   return { path, db, insert: db.prepare(INSERT) };
 };
 
+type StepsTask = Task & { readonly kind: 'steps' };
+
 type Row = readonly [run: string, seq: number, kind: string, body: string];
 
 /** Runs the loop for one run; `put` makes a row durable before it resolves. */
@@ -37,19 +39,24 @@ const run = async (
   began?.(steps);
 };
 
-const runSteps = async (folder: string, steps: number): Promise<StepsAnswer> => {
+const runSteps = async ({ folder, steps, sessions }: StepsTask): Promise<StepsAnswer> => {
   const { path, db, insert } = openTable(folder);
   const put = (row: Row): undefined => void insert.run(...row);
   await run('warm', WARM_STEPS, put);
   const before = usedBytes(db);
+  let began: number[] = [];
+  let commits: number[] = [];
   const cpu = process.cpuUsage();
-  const began: number[] = [];
-  const commits: number[] = [];
-  await run('main', steps, put, (step) => {
-    if (step === 0 || step === steps) commits.push(commitsOf(path));
-    began.push(performance.now());
-  });
-  const ms = performance.now() - (began[0] ?? 0);
+  const start = performance.now();
+  for (let session = 0; session < sessions; session++) {
+    began = [];
+    commits = [];
+    await run(`run ${session}`, steps, put, (step) => {
+      if (step === 0 || step === steps) commits.push(commitsOf(path));
+      began.push(performance.now());
+    });
+  }
+  const ms = performance.now() - start;
   const used = cpuMs(cpu);
   const bytes = usedBytes(db) - before;
   db.close();
@@ -107,7 +114,7 @@ const readRows = (store: string, session: string): ReadAnswer => {
 const perform = async (task: Task): Promise<object> => {
   switch (task.kind) {
     case 'steps':
-      return runSteps(task.folder, task.steps);
+      return runSteps(task);
     case 'many':
       return runMany(task.folder, task.sessions, task.steps);
     case 'rows':

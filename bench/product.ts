@@ -36,7 +36,7 @@ const runSession = async (runtime: Runtime, agent: Agent): Promise<string> => {
   return session;
 };
 
-const runSteps = async (folder: string, steps: number): Promise<StepsAnswer> => {
+const runSteps = async ({ folder, steps, sessions }: Task & { kind: 'steps' }): Promise<StepsAnswer> => {
   const path = storePath(folder);
   let target = WARM_STEPS;
   let began: number[] = [];
@@ -44,6 +44,7 @@ const runSteps = async (folder: string, steps: number): Promise<StepsAnswer> => 
   const agent = workAgent({
     steps: () => target,
     began: (step) => {
+      if (step === 0) began = [];
       if (step === 0 || step === target) commits.push(commitsOf(path));
       began.push(performance.now());
     },
@@ -52,10 +53,9 @@ const runSteps = async (folder: string, steps: number): Promise<StepsAnswer> => 
   await runSession(runtime, agent);
   const before = bytesIn(path);
   target = steps;
-  began = [];
   const cpu = process.cpuUsage();
   const start = performance.now();
-  await runSession(runtime, agent);
+  for (let session = 0; session < sessions; session++) await runSession(runtime, agent);
   const ms = performance.now() - start;
   const used = cpuMs(cpu);
   const bytes = bytesIn(path) - before;
@@ -151,7 +151,7 @@ const verifyAll = async (store: string, session: string): Promise<ReadAnswer> =>
 const perform = async (task: Task): Promise<object> => {
   switch (task.kind) {
     case 'steps':
-      return runSteps(task.folder, task.steps);
+      return runSteps(task);
     case 'many':
       return runMany(task.folder, task.sessions, task.steps);
     case 'fill':

@@ -11,6 +11,9 @@ import type { StepsAnswer } from './task.ts';
 /** Syncs are counted as the difference of two runs, so that opening and closing a store do not count. */
 const SYNC_STEPS: readonly [few: number, many: number] = [50, 250];
 
+/** Steps that one measurement has at least: sessions that are shorter are run again and again. */
+const MEASURED_STEPS_MIN = 300;
+
 type PerStep = StepsAnswer & { readonly peakMb: number };
 
 export type StepsMeasured = {
@@ -45,12 +48,15 @@ const atLength = async (plan: Plan, steps: number): Promise<StepsMeasured> => {
 
 const oneRun = (plan: Plan, side: Side, steps: number): Promise<PerStep> =>
   inFolder(plan.scratch, async (folder) => {
-    const { answer, cost } = await perform(side, { kind: 'steps', folder, steps }, { cwd: folder });
+    const sessions = Math.ceil(MEASURED_STEPS_MIN / steps);
+    const task = { kind: 'steps', folder, steps, sessions } as const;
+    const { answer, cost } = await perform(side, task, { cwd: folder });
     const { ms, cpuMs, bytes, commits, first, last } = answer;
+    const all = steps * sessions;
     return {
-      ms: ms / steps,
-      cpuMs: cpuMs / steps,
-      bytes: bytes / steps,
+      ms: ms / all,
+      cpuMs: cpuMs / all,
+      bytes: bytes / all,
       commits: commits / steps,
       first,
       last,
@@ -77,7 +83,7 @@ const syncsPerStep = async (plan: Plan, side: Side): Promise<number | undefined>
           '-o',
           file,
         ];
-        await perform(side, { kind: 'steps', folder, steps }, { cwd: folder, under });
+        await perform(side, { kind: 'steps', folder, steps, sessions: 1 }, { cwd: folder, under });
         const lines = readFileSync(file, 'utf8').split('\n');
         return lines.filter((line) => /\b(?:fsync|fdatasync|msync)\(/.test(line)).length;
       }),
@@ -110,7 +116,8 @@ const timeTable = (measured: readonly StepsMeasured[]): Table => ({
   ]),
   note:
     'Median (least–greatest). The product from the message to the rest of the session, divided by its steps; the ratio ' +
-    'is to the mean of the floor measured right before and right after. CPU is user and system time of the process.',
+    'is to the mean of the floor measured right before and right after. CPU is user and system time of the process. ' +
+    `Sessions of fewer than ${MEASURED_STEPS_MIN} steps are repeated until there are so many.`,
 });
 
 const bytesOf = (runs: readonly PerStep[]): number => medianOf(runs.map(({ bytes }) => bytes));

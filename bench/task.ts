@@ -6,8 +6,8 @@ export const WARM_STEPS = 30;
 
 /** `folder` is fresh and empty for whoever writes; `store` is a store that a `fill` has left. */
 export type Task =
-  /** One session of so many steps, alone. */
-  | { readonly kind: 'steps'; readonly folder: string; readonly steps: number }
+  /** Sessions of so many steps, one after the other: short ones are repeated until there is something to measure. */
+  | { readonly kind: 'steps'; readonly folder: string; readonly steps: number; readonly sessions: number }
   /** Many sessions at once in one process. */
   | { readonly kind: 'many'; readonly folder: string; readonly sessions: number; readonly steps: number }
   /** Leaves a store with one session of so many steps; `killed`: the process dies at the model call after them. */
@@ -21,12 +21,12 @@ export type Task =
   | { readonly kind: 'replay'; readonly store: string; readonly session: string }
   | { readonly kind: 'verify'; readonly store: string; readonly session: string };
 
-/** Times in milliseconds, all over the steps of the measured session. */
+/** Times in milliseconds. Sums over all measured sessions; tenths and commits are those of the last one. */
 export type StepsAnswer = Marks & {
   readonly ms: number;
   readonly cpuMs: number;
   readonly bytes: number;
-  /** Between the first model call and the one after the last step. */
+  /** Between the first model call of a session and the one after its last step. */
   readonly commits: number;
 };
 

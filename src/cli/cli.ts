@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { LogStore } from '../log/store.ts';
+import type { Faults } from '../worker/fault-point.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { Actor } from '../event/content.ts';
 import { findConfig, loadConfig, STORE_PATH, type Config, type Place } from './config.ts';
@@ -33,6 +34,11 @@ export class Cli {
     this.actor = { kind: 'person', name: options.user };
   }
 
+  /** The folder that paths on the command line start from. */
+  get cwd(): string {
+    return this.#options.cwd;
+  }
+
   get place(): Place {
     this.#place ??= findConfig(this.#options.cwd, this.#options.configPath);
     return this.#place;
@@ -59,9 +65,9 @@ export class Cli {
     return this.#store;
   }
 
-  /** A runtime that drives only what this command asks for. */
-  runtime(): Promise<Runtime> {
-    this.#runtime ??= this.#openRuntime();
+  /** A runtime that drives only what this command asks for. Faults are those of its first caller. */
+  runtime(faults?: Faults): Promise<Runtime> {
+    this.#runtime ??= this.#openRuntime(faults);
     return this.#runtime;
   }
 
@@ -71,9 +77,15 @@ export class Cli {
     else await this.#store?.close();
   }
 
-  async #openRuntime(): Promise<Runtime> {
+  async #openRuntime(faults: Faults | undefined): Promise<Runtime> {
     const { openRuntime } = await import('../worker/runtime.ts');
     const { agents } = await this.config();
-    return openRuntime({ store: await this.store(), agents, clock: systemClock, drive: false });
+    return openRuntime({
+      store: await this.store(),
+      agents,
+      clock: systemClock,
+      drive: false,
+      ...(faults && { faults }),
+    });
   }
 }

@@ -39,7 +39,8 @@ export class RequestBuilder {
   #chain: Digest = CHAIN_START;
   /** Entries encoded so far; parts and chain cover exactly these. */
   #encoded = 0;
-  readonly #templates: PartTemplate[] = [];
+  /** The entry that each part came from: a template is made only for a request that stores it. */
+  readonly #origins: Entry[] = [];
   /** The last request in the log that was built in this encoding, and its number of parts. */
   #last: Last | undefined;
   #frame: { readonly agent: SessionState['agent']; readonly head: Text; readonly tail: Text } | undefined;
@@ -65,7 +66,7 @@ export class RequestBuilder {
       step,
       ...(last && { reuse: { request: last.request, parts: last.parts } }),
       ...(!framed && { frame: { head: head.digest, tail: tail.digest } }),
-      parts: this.#templates.slice(last?.parts ?? 0),
+      parts: this.#templatesFrom(last?.parts ?? 0),
       chain: this.#chain,
       bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1),
     };
@@ -95,7 +96,7 @@ export class RequestBuilder {
   #speak(encoder: Encoder | undefined): void {
     if (encoder?.name !== this.#encoder?.name) {
       this.#parts.length = 0;
-      this.#templates.length = 0;
+      this.#origins.length = 0;
       this.#partsBytes = 0;
       this.#chain = CHAIN_START;
       this.#encoded = 0;
@@ -114,9 +115,16 @@ export class RequestBuilder {
         this.#parts.push(part);
         this.#partsBytes += Buffer.byteLength(part);
         this.#chain = chainNode(this.#chain, part);
-        this.#templates.push({ seq: entry.seq, pieces: templateOf(part, entry.sources) });
+        this.#origins.push(entry);
       }
     }
+  }
+
+  #templatesFrom(first: number): readonly PartTemplate[] {
+    return this.#origins.slice(first).map(({ seq, sources }, i) => ({
+      seq,
+      pieces: templateOf(this.#parts[first + i] ?? '', sources),
+    }));
   }
 
   #known(): Encoder {

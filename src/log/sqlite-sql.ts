@@ -1,6 +1,8 @@
 /** Every statement of the SQLite store, once. */
 
 export const FIND_SESSION = 'SELECT id, epoch FROM session WHERE name = ?';
+export const FIND_HEAD =
+  'SELECT id, epoch, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head FROM session WHERE name = ?';
 export const INSERT_SESSION = 'INSERT INTO session (name) VALUES (?)';
 export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? ORDER BY seq DESC LIMIT 1';
 export const HASH_AT = 'SELECT hash FROM event WHERE session = ? AND seq = ?';

@@ -43,6 +43,8 @@ export const STORE_BUSY_MS = 30_000;
 const STORE_RETRY_MS = 20;
 /** How often commits of other processes are looked for while somebody listens. */
 export const STORE_POLL_MS = 50;
+/** A step's rows take about 3 KB: pages of 4 KB would waste a quarter of each. */
+const PAGE_BYTES = 8192;
 /** Bodies and blobs from this size on are stored compressed. */
 const COMPRESS_BYTES_MIN = 4096;
 
@@ -55,12 +57,16 @@ export type SqliteOptions = {
   readonly typeOf?: (path: string) => number;
 };
 
+/** A write that waits for the next commit; what `work` throws as an OnrecordError refuses it alone, before it has written. */
 type Pending = {
-  readonly append: Append;
+  readonly work: () => unknown;
   readonly deadline: number;
-  readonly resolve: () => void;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly change?: Change;
 };
+
+type Outcome = { readonly value: unknown } | { readonly refusal: OnrecordError };
 
 export class SqliteLog implements LogStore {
   readonly name: string;
@@ -90,13 +96,9 @@ export class SqliteLog implements LogStore {
     this.#place = { dev, ino };
   }
 
-  append(append: Append): Promise<void> {
-    if (this.#closed) return Promise.reject(this.#closedFault());
-    return new Promise((resolvePromise, reject) => {
-      const deadline = this.#clock.monotonic() + this.#busyMs;
-      this.#queue.push({ append, deadline, resolve: resolvePromise, reject });
-      this.#planFlush();
-    });
+  async append(append: Append): Promise<void> {
+    const { session, expected, events } = append;
+    await this.#write(() => this.#apply(append), { session, head: expected + events.length });
   }
 
   async read(
@@ -223,22 +225,20 @@ export class SqliteLog implements LogStore {
     const batch = this.#queue;
     if (batch.length === 0 || this.#closed) return;
     this.#queue = [];
-    let outcomes: (OnrecordError | undefined)[];
+    let outcomes: readonly Outcome[];
     try {
-      outcomes = this.#transaction(() => batch.map(({ append }) => this.#apply(append)));
+      outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)));
     } catch (error) {
       this.#refuse(batch, error);
       return;
     }
-    for (const [i, pending] of batch.entries()) {
-      const refusal = outcomes[i];
-      if (refusal) pending.reject(refusal);
-      else pending.resolve();
+    for (const [i, { resolve: done, reject }] of batch.entries()) {
+      const outcome = outcomes[i];
+      if (outcome && 'refusal' in outcome) reject(outcome.refusal);
+      else done(outcome?.value);
     }
-    for (const [i, { append }] of batch.entries()) {
-      const { session, expected, events } = append;
-      if (!outcomes[i]) this.#tell({ session, head: expected + events.length });
-    }
+    for (const [i, { change }] of batch.entries())
+      if (change && outcomes[i] && 'value' in outcomes[i]) this.#tell(change);
   }
 
   /** A lock of another process is waited for without stopping the event loop; other faults are answers. */
@@ -258,14 +258,16 @@ export class SqliteLog implements LogStore {
   }
 
   /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
-  #apply(append: Append): OnrecordError | undefined {
+  #apply(append: Append): void {
     const { session, expected, events, epoch } = append;
-    const row = this.#prepare(sql.FIND_SESSION).get(session) as { id: number; epoch: number } | undefined;
-    if (epoch !== undefined && epoch !== row?.epoch) return new FencedError(session, epoch, row?.epoch ?? 0);
-    const head = row ? (this.#head(row.id)?.seq ?? 0) : 0;
+    const row = this.#prepare(sql.FIND_HEAD).get(session) as
+      | { id: number; epoch: number; head: number | null }
+      | undefined;
+    if (epoch !== undefined && epoch !== row?.epoch) throw new FencedError(session, epoch, row?.epoch ?? 0);
+    const head = row?.head ?? 0;
     if (head !== expected) {
-      if (row && this.#alreadyThere(row.id, events)) return undefined;
-      return new ConflictError(session, expected, head);
+      if (row && this.#alreadyThere(row.id, events)) return;
+      throw new ConflictError(session, expected, head);
     }
     const id = row?.id ?? Number(this.#prepare(sql.INSERT_SESSION).run(session).lastInsertRowid);
     const insert = this.#prepare(sql.INSERT_EVENT);
@@ -273,7 +275,6 @@ export class SqliteLog implements LogStore {
       insert.run(id, event.seq, Buffer.from(event.hash, 'hex'), storedBody(event.body));
     for (const blob of append.blobs ?? []) this.#insertBlob(blob);
     if (append.summary) this.#setSummary(id, append.summary);
-    return undefined;
   }
 
   #alreadyThere(id: number, events: readonly StoredEvent[]): boolean {
@@ -315,27 +316,28 @@ export class SqliteLog implements LogStore {
     return row?.id;
   }
 
-  /** One short write outside the queue (leases), with the same patience for other processes' locks. */
-  async #write<T>(work: () => T): Promise<T> {
-    const deadline = this.#clock.monotonic() + this.#busyMs;
-    for (;;) {
-      try {
-        return this.#transaction(work);
-      } catch (error) {
-        const fault = isOnrecordError(error) ? error : storageFault(error, this.#path);
-        const busy = fault instanceof StorageError && fault.fault === 'busy';
-        if (!busy || this.#clock.monotonic() >= deadline) throw fault;
-        await new Promise<void>((tick) => this.#clock.after(STORE_RETRY_MS, tick));
-      }
-    }
+  /** Queues a write for the next commit, with patience for other processes' locks. */
+  #write<T>(work: () => T, change?: Change): Promise<T> {
+    if (this.#closed) return Promise.reject(this.#closedFault());
+    return new Promise((resolvePromise, reject) => {
+      const deadline = this.#clock.monotonic() + this.#busyMs;
+      this.#queue.push({
+        work,
+        deadline,
+        resolve: (value) => resolvePromise(value as T),
+        reject,
+        ...(change && { change }),
+      });
+      this.#planFlush();
+    });
   }
 
   #transaction<T>(work: () => T): T {
     this.#checkPlace();
-    this.#db.exec('BEGIN IMMEDIATE');
+    this.#prepare('BEGIN IMMEDIATE').run();
     try {
       const result = work();
-      this.#db.exec('COMMIT');
+      this.#prepare('COMMIT').run();
       return result;
     } catch (error) {
       // After some faults SQLite has rolled back by itself.
@@ -390,6 +392,15 @@ type EventRow = { seq: number; hash: Uint8Array; body: string | Uint8Array };
 type BlobRow = { size: number; body: Uint8Array };
 type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
 
+const outcomeOf = (work: () => unknown): Outcome => {
+  try {
+    return { value: work() };
+  } catch (error) {
+    if (!isOnrecordError(error)) throw error;
+    return { refusal: error };
+  }
+};
+
 const hex = (bytes: Uint8Array): Digest =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex') as Digest;
 
@@ -409,7 +420,8 @@ const openDatabase = (path: string, durability: 'full' | 'normal'): DatabaseSync
     db = new DatabaseSync(path);
     db.exec('PRAGMA busy_timeout = 5000');
     refuseForeign(db, path);
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL`);
+    db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
     migrate(db);
     db.exec('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON');
     return db;

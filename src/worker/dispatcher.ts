@@ -4,6 +4,8 @@
  */
 import type { Clock } from '../clock.ts';
 import { OnrecordError } from '../errors.ts';
+import type { Encoder } from '../context/encoding.ts';
+import type { AgentDefinition } from '../event/definition.ts';
 import { FencedError, type Change, type LogStore, type Owner, type StorageError } from '../log/store.ts';
 import { canGoOn } from '../session/summary.ts';
 import type { Logger } from '../tool/tool.ts';
@@ -12,6 +14,7 @@ import { Driver, type Rest } from './driver.ts';
 import type { Faults } from './fault-point.ts';
 import type { News, StreamDelta } from './jobs.ts';
 import type { KnownSessions } from './known-sessions.ts';
+import { LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
 
 /** How long a driver owns a session without saying that it still does. */
@@ -98,7 +101,14 @@ export class Dispatcher {
   }
 
   async #claim(session: string): Promise<Driving | undefined> {
-    const state = await this.#options.sessions.state(session);
+    const { sessions, store } = this.#options;
+    const live = new LiveSession(session, (definition) => this.#encoderOf(definition));
+    // What is not known yet is read once, for the driver and for commands.
+    if (!sessions.has(session)) {
+      await live.refresh(store);
+      sessions.keep(live);
+    }
+    const state = await sessions.state(session);
     if (!canGoOn(state) || this.#closing) return undefined;
     const agent = this.#options.agent(state.agent.name);
     const claim = await this.#options.store.claim({
@@ -109,14 +119,22 @@ export class Dispatcher {
       isGone: this.#options.isGone,
     });
     if (!claim.won || this.#closing) return undefined;
-    const driving = this.#launch(session, claim.epoch, agent);
+    const driving = this.#launch(live, claim.epoch, agent);
     this.#driving.set(session, driving);
     return driving;
   }
 
-  #launch(session: string, epoch: number, agent: Agent): Driving {
+  #encoderOf({ name, model }: AgentDefinition): Encoder | undefined {
+    if (!this.#options.knows(name)) return undefined;
+    const agent = this.#options.agent(name);
+    return model.provider === agent.definition.model.provider ? agent.model.encoder : undefined;
+  }
+
+  #launch(live: LiveSession, epoch: number, agent: Agent): Driving {
+    const { session } = live;
     const driver = new Driver({
       session,
+      live,
       epoch,
       store: this.#options.store,
       clock: this.#options.clock,
@@ -138,6 +156,7 @@ export class Dispatcher {
     let rested: Rest;
     try {
       rested = await driver.run();
+      this.#options.sessions.keep(driver.live);
     } catch (error) {
       this.#driving.delete(session);
       // Fenced: another worker has taken over, which is how it should be.

@@ -27,7 +27,7 @@ import {
   type JobContext,
   type News,
 } from './jobs.ts';
-import { Batch, LiveSession } from './live-session.ts';
+import { Batch, type LiveSession } from './live-session.ts';
 import { isNews } from './news.ts';
 import { Signal } from './signal.ts';
 
@@ -60,6 +60,7 @@ export type DriverOptions = {
   readonly clock: Clock;
   readonly program: string;
   readonly jobs: JobContext;
+  readonly live: LiveSession;
   readonly onStorageFault: (fault: StorageError | undefined) => void;
 };
 
@@ -89,10 +90,11 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.#options = options;
-    const { agent } = options.jobs;
-    this.#live = new LiveSession(options.session, ({ model }) =>
-      model.provider === agent.definition.model.provider ? agent.model.encoder : undefined,
-    );
+    this.#live = options.live;
+  }
+
+  get live(): LiveSession {
+    return this.#live;
   }
 
   get epoch(): number {

@@ -63,7 +63,7 @@ export type RequestJob = {
 export const requestJob = async (
   job: RequestJob,
   state: SessionState,
-  { agent, clock, onDelta, faults }: JobContext,
+  { agent, clock, onDelta, onLate, faults }: JobContext,
   abort: AbortController,
 ): Promise<News> => {
   const { turn, step, attempt } = job;
@@ -201,7 +201,8 @@ const inputOf = async (tool: Tool, call: CallState): Promise<Input> => {
   const decoded = decodeArguments(call.args);
   if (!decoded.ok) throw bug('recorded arguments can be decoded', { call: call.id });
   try {
-    const checked = await checkInput(tool, decoded.value);
+    // A copy: a tool that changes its input must not change what the next call with the same text is given.
+    const checked = await checkInput(tool, structuredClone(decoded.value));
     if (checked.ok) return { ok: true, value: checked.input };
     return { ok: false, refusal: { code: 'arguments-schema', message: checked.message } };
   } catch (thrown) {

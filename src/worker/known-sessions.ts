@@ -46,13 +46,28 @@ export class KnownSessions {
     }
   }
 
+  has(session: string): boolean {
+    return this.#known.has(session);
+  }
+
+  /** Takes over what a driver knows, so that nothing has to be read again. */
+  keep(live: LiveSession): void {
+    const known = this.#known.get(live.session);
+    if (known && known.state.seq >= live.state.seq) return;
+    this.#remember(live.reader());
+  }
+
   async #live(session: string): Promise<LiveSession> {
     const live = this.#known.get(session) ?? new LiveSession(session);
     await live.refresh(this.#store);
-    this.#known.delete(session);
-    this.#known.set(session, live);
+    this.#remember(live);
+    return live;
+  }
+
+  #remember(live: LiveSession): void {
+    this.#known.delete(live.session);
+    this.#known.set(live.session, live);
     const [oldest] = this.#known.keys();
     if (this.#known.size > KNOWN_SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest);
-    return live;
   }
 }

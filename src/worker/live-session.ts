@@ -128,6 +128,14 @@ export class LiveSession {
     this.#hash = genesis(session);
   }
 
+  /** The same place in the log without the request builder: for commands, which build no request. */
+  reader(): LiveSession {
+    const reader = new LiveSession(this.session);
+    reader.#state = this.#state;
+    reader.#hash = this.#hash;
+    return reader;
+  }
+
   get state(): SessionState {
     return this.#state;
   }

@@ -16,8 +16,8 @@ import { summaryOf } from '../../src/session/summary.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { openSqlite, tempFile } from '../kit/folder.ts';
 
-/** BEGIN and COMMIT, twice; for each of two appends its checks; an INSERT for each of six events. */
-const STATEMENTS_PER_STEP_MAX = 14;
+/** Twice BEGIN, two checks and COMMIT; an INSERT for each of the five events of a step. */
+const STATEMENTS_PER_STEP_MAX = 13;
 const LONG_STEPS = 10_000;
 /** Far above what it takes on a quiet machine, far below what anything quadratic would take. */
 const LONG_CPU_MS_MAX = 4000;

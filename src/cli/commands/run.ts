@@ -5,6 +5,7 @@ import { Reading } from '../../view/reading.ts';
 import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
+import { givenOption } from '../given.ts';
 import { driveSession } from '../session-drive.ts';
 import { finish } from '../session-ending.ts';
 import { leftAndRight } from '../session-lines.ts';
@@ -17,7 +18,13 @@ export const run: Command = {
     { name: 'agent', description: 'the agent, as onrecord agents lists it', required: true },
     { name: 'message', description: 'what it should do', required: true },
   ],
-  options: [{ flags: '--key <key>', description: 'a name for the turn, kept with it in the record' }],
+  options: [
+    { flags: '--key <key>', description: 'a name for the turn, kept with it in the record' },
+    {
+      flags: '--faults <file>',
+      description: 'a fault plan: what goes wrong where, to see what becomes of it',
+    },
+  ],
   example: 'onrecord run inbox-assistant "What came in since yesterday?"',
   exits: [
     EXIT.done,
@@ -26,21 +33,25 @@ export const run: Command = {
     EXIT.waiting,
     EXIT.inDoubt,
     EXIT.stopped,
+    EXIT.notJudged,
     EXIT.store,
     EXIT.interrupted,
   ],
-  async run(cli, { args, options }) {
-    const [agent = '', message = ''] = args;
-    const { key } = options;
-    const runtime = await cli.runtime();
+  async run(cli, input) {
+    const [agent = '', message = ''] = input.args;
+    const [key, faults] = [givenOption(input, 'key'), givenOption(input, 'faults')];
+    const planned =
+      faults === undefined ? undefined : (await import('../planned-faults.ts')).plannedFaults(cli, faults);
+    const runtime = await cli.runtime(planned?.plan);
     const { session } = await runtime.send({
       agent,
       message,
       by: cli.actor,
-      ...(typeof key === 'string' && { key }),
+      ...(key !== undefined && { key }),
     });
     printHead(cli, runtime, session, agent);
-    return finish(cli, await driveSession(cli, new Reading(session)), 1);
+    const code = finish(cli, await driveSession(cli, new Reading(session)), 1);
+    return planned?.exitOf(code) ?? code;
   },
 };
 

@@ -27,6 +27,8 @@ const spawned = (run: string, cache: string): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CHILD, run], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // Ctrl C is for the matrix: a run that is under way is played to its end.
+      detached: true,
       env: { ...process.env, NODE_COMPILE_CACHE: cache },
       timeout: CHILD_MS_MAX,
       killSignal: 'SIGTERM',

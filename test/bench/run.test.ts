@@ -1,0 +1,108 @@
+/** The benchmark itself: it measures what it says, tidies up, and says what it does not understand. */
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { alternate, pairedRatios, spreadOf } from '../../bench/sample.ts';
+import { asMarkdown, figure } from '../../bench/table.ts';
+import { tempFolder } from '../kit/folder.ts';
+
+const RUN = join(import.meta.dirname, '..', '..', 'bench', 'run.ts');
+const RUN_TIMEOUT_MS = 120_000;
+
+const bench = (args: readonly string[], cwd: string): SpawnSyncReturns<string> =>
+  spawnSync(process.execPath, [RUN, ...args], { cwd, encoding: 'utf8' });
+
+type Step = { readonly ms: number; readonly cpuMs: number; readonly bytes: number; readonly commits: number };
+type Way = { readonly cpuMs: number; readonly inside?: { readonly events: number } };
+type Data = {
+  readonly steps: {
+    readonly measured: readonly { readonly floor: readonly Step[]; readonly product: readonly Step[] }[];
+  };
+  readonly opening: readonly { readonly opened: Readonly<Record<string, readonly Way[]>> }[];
+};
+
+describe('the benchmark', () => {
+  it(
+    'measures product and floor in the same run and leaves nothing behind',
+    () => {
+      const folder = tempFolder();
+      const stores = join(folder, 'stores');
+      mkdirSync(stores);
+      const args = [
+        '--steps',
+        '4',
+        '--reps',
+        '1',
+        '--parts',
+        'steps,opening',
+        '--folder',
+        stores,
+        '--json',
+        'out.json',
+      ];
+      const { status, stdout, stderr } = bench(args, folder);
+      expect(stderr).not.toContain('Error');
+      expect(status).toBe(0);
+      expect(stdout).toContain('Time of a step');
+      expect(readdirSync(stores)).toEqual([]);
+      expect(readdirSync(folder).toSorted()).toEqual(['out.json', 'stores']);
+
+      const { data } = JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8')) as { data: Data };
+      const [measured] = data.steps.measured;
+      expect(measured?.product).toHaveLength(1);
+      expect(measured?.floor).toHaveLength(2);
+      for (const one of [...(measured?.product ?? []), ...(measured?.floor ?? [])]) {
+        expect(one.commits).toBe(2);
+        expect(Math.min(one.ms, one.cpuMs, one.bytes)).toBeGreaterThan(0);
+      }
+      // Every way to come back sees the same log: session, turn, first request, and five events for each of 4 steps.
+      const opened = data.opening[0]?.opened ?? {};
+      const seen = ['rows', 'state', 'replay', 'verify'].map((way) => opened[way]?.[0]?.inside?.events);
+      expect(seen).toEqual([23, 23, 23, 23]);
+      for (const [run] of Object.values(opened)) expect(run?.cpuMs).toBeGreaterThan(0);
+    },
+    RUN_TIMEOUT_MS,
+  );
+
+  it.each([
+    [['--steps', '10,none'], '--steps "none" is no whole number'],
+    [['--reps', '0'], '--reps "0" is no whole number'],
+    [['--parts', 'steps,sleep'], '--parts "sleep" is none of'],
+    [['--stpes', '3'], '--stpes'],
+  ])('refuses %j with a sentence and measures nothing', (args, words) => {
+    const { status, stdout, stderr } = bench(args, tempFolder());
+    expect(status).toBe(2);
+    expect(stderr).toContain(words);
+    expect(stderr).toContain('npm run bench');
+    expect(stdout).toBe('');
+  });
+});
+
+describe('numbers from repetitions', () => {
+  it('have a middle, a least and a greatest', () => {
+    expect(spreadOf([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
+    expect(spreadOf([4, 1, 2, 3])).toEqual({ median: 2.5, min: 1, max: 4 });
+  });
+
+  it('are taken in turns and compared with both neighbours', async () => {
+    const order: string[] = [];
+    let next = 0;
+    const take = (name: string) => async (): Promise<number> => {
+      order.push(name);
+      return ++next;
+    };
+    const { a, b } = await alternate(2, take('a'), take('b'));
+    expect(order).toEqual(['a', 'b', 'a', 'b', 'a']);
+    expect(pairedRatios(a, b)).toEqual([2 / 2, 4 / 4]);
+    expect(pairedRatios([1, 3, 5], [4, 12])).toEqual([2, 3]);
+  });
+
+  it('are shown with the digits that they hold', () => {
+    expect([0.1234, 12.34, 1234.5].map(figure)).toEqual(['0.12', '12.3', '1,235']);
+    const page = asMarkdown({ title: 'T', columns: ['', 'ms'], rows: [['one', '1.00']], note: 'N.' });
+    expect(page).toBe(
+      ['### T', '', '|     |   ms |', '| --- | ---: |', '| one | 1.00 |', '', 'N.'].join('\n'),
+    );
+  });
+});
