@@ -1,7 +1,8 @@
 /**
  * Web sites of an example: a folder per host, served by a real HTTP server on loopback, so that an agent can be
  * shown without the internet. The server starts with the first request of a process, on any free port, and
- * never keeps the process alive: whoever resumes a session has its own.
+ * never keeps the process alive: whoever resumes a session has its own. One server serves a folder for as long as
+ * its process lives, however many agents are made.
  */
 import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
@@ -28,13 +29,12 @@ export type Site = {
 /** `folder` holds one folder per host: `folder/rates.example/vat.html` is http://rates.example/vat. */
 export const siteOf = (folder: string): Site => {
   const hosts = readdirSync(folder).toSorted();
-  const port = once(() => serve(answerFrom(folder, hosts)));
   let listening: number | undefined;
   return {
     allow: hosts.map((host) => ({ origin: `http://${host}`, allowPrivate: true })),
     async resolve(host) {
       if (!hosts.includes(host)) return [];
-      listening = await port();
+      listening = await portOf(folder, hosts);
       return [LOOPBACK];
     },
     // Called after resolve(), never before.
@@ -42,9 +42,13 @@ export const siteOf = (folder: string): Site => {
   };
 };
 
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+/** The port of each folder's server. */
+const serving = new Map<string, Promise<number>>();
+
+const portOf = (folder: string, hosts: readonly string[]): Promise<number> => {
+  const port = serving.get(folder) ?? serve(answerFrom(folder, hosts));
+  serving.set(folder, port);
+  return port;
 };
 
 const serve = async (listener: RequestListener): Promise<number> => {

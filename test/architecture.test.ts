@@ -9,9 +9,19 @@ const OPEN = new Set(['errors', 'clock']);
 const table = (): Map<string, Set<string>> => {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   const section = page.split('### Who may import whom')[1]?.split('\n## ')[0] ?? '';
-  const rows = [...section.matchAll(/^\| (\w+) \| ?([\w, ]*?) ?\|$/gm)].filter(([, name]) => name !== 'chapter');
+  const rows = [...section.matchAll(/^\| (\w+) \| ?([\w, ]*?) ?\|$/gm)].filter(
+    ([, name]) => name !== 'chapter',
+  );
   return new Map(
-    rows.map(([, name = '', list = '']) => [name, new Set(list.split(',').map((word) => word.trim()).filter(Boolean))]),
+    rows.map(([, name = '', list = '']) => [
+      name,
+      new Set(
+        list
+          .split(',')
+          .map((word) => word.trim())
+          .filter(Boolean),
+      ),
+    ]),
   );
 };
 

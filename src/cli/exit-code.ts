@@ -42,6 +42,11 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'config-invalid',
   'config-not-found',
   'data-invalid',
+  'fault-plan-invalid',
+  'fault-plan-not-found',
+  'file-not-writable',
+  'kill-invalid',
+  'kill-not-found',
   'digest-ambiguous',
   'digest-invalid',
   'file-not-readable',
@@ -63,6 +68,7 @@ export const exitCodeOf = (error: unknown): ExitCode => {
 const byCode = ({ code, next }: OnrecordError): ExitCode => {
   if (code === 'store-too-new' || code === 'event-too-new') return EXIT.tooNew;
   if (code.startsWith('store-')) return EXIT.store;
+  if (code === 'fault-not-reached') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;
   if (USAGE_CODES.has(code)) return EXIT.usage;
   return EXIT.failed;

@@ -104,23 +104,26 @@ describe('the wall clock is set', () => {
     expect(set.ms).toBeLessThanOrEqual(plain.ms);
   });
 
-  test.each([-HOUR_MS, DAY_MS])('by %i ms while a tool runs: how long it ran is what was measured', async (jump) => {
-    const stage = new Stage({
-      says: (_, step) =>
-        step === 1 ? { calls: [{ tool: 'long', args: { do: 'late', n: 1 } }] } : { text: 'Done.' },
-      tools: (world) => [world.tool('long', 'once', { timeoutMs: 10 * TOOL_TIMEOUT })],
-    });
-    const runtime = await stage.open();
-    const session = await stage.send();
-    await stage.event(session, 'call.started');
-    await calm();
-    stage.clock.setWall(jump);
-    stage.clock.advance(2 * TOOL_TIMEOUT);
-    // A day on the wall is no day of work: the turn goes on.
-    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
-    const result = await stage.event(session, 'call.result');
-    expect(result.data).toMatchObject({ ms: 2 * TOOL_TIMEOUT });
-  });
+  test.each([-HOUR_MS, DAY_MS])(
+    'by %i ms while a tool runs: how long it ran is what was measured',
+    async (jump) => {
+      const stage = new Stage({
+        says: (_, step) =>
+          step === 1 ? { calls: [{ tool: 'long', args: { do: 'late', n: 1 } }] } : { text: 'Done.' },
+        tools: (world) => [world.tool('long', 'once', { timeoutMs: 10 * TOOL_TIMEOUT })],
+      });
+      const runtime = await stage.open();
+      const session = await stage.send();
+      await stage.event(session, 'call.started');
+      await calm();
+      stage.clock.setWall(jump);
+      stage.clock.advance(2 * TOOL_TIMEOUT);
+      // A day on the wall is no day of work: the turn goes on.
+      expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+      const result = await stage.event(session, 'call.result');
+      expect(result.data).toMatchObject({ ms: 2 * TOOL_TIMEOUT });
+    },
+  );
 
   test('back while a retry waits: it comes when it was planned', async () => {
     const stage = new Stage({
@@ -138,7 +141,9 @@ describe('the wall clock is set', () => {
   });
 
   test('back before the next process: what is left of a wait is never more than the wait', async () => {
-    const stage = new Stage({ says: (_, __, attempt) => (attempt === 1 ? { error: { kind: 'overloaded' } } : { text: 'Done.' }) });
+    const stage = new Stage({
+      says: (_, __, attempt) => (attempt === 1 ? { error: { kind: 'overloaded' } } : { text: 'Done.' }),
+    });
     await stage.open();
     const session = await stage.send();
     await stage.event(session, 'request.retry');
@@ -155,13 +160,13 @@ describe('the wall clock is set', () => {
   });
 });
 
-describe('the machine sleeps', () => {
-  /** Both clocks go on at once, as where the system counts the sleep. */
-  const sleepWith = async (stage: Stage, ms: number): Promise<void> => {
-    stage.clock.advance(ms);
-    await calm(20);
-  };
+/** Both clocks go on at once, as where the system counts the sleep. */
+const sleepWith = async (stage: Stage, ms: number): Promise<void> => {
+  stage.clock.advance(ms);
+  await calm(20);
+};
 
+describe('the machine sleeps', () => {
   test('while a retry waits: it is made when the machine wakes', async () => {
     const stage = new Stage({
       says: (_, __, attempt) => (attempt === 1 ? { error: { kind: 'overloaded' } } : { text: 'Done.' }),
@@ -176,7 +181,8 @@ describe('the machine sleeps', () => {
 
   test('while the model is asked: the request is given up, sent again, and the turn goes on', async () => {
     const stage = new Stage({
-      says: (_, __, attempt) => (attempt === 1 ? { text: 'Never heard.', delayMs: DAY_MS } : { text: 'Done.' }),
+      says: (_, __, attempt) =>
+        attempt === 1 ? { text: 'Never heard.', delayMs: DAY_MS } : { text: 'Done.' },
     });
     const runtime = await stage.open();
     const session = await stage.send();

@@ -107,9 +107,7 @@ const play = async (stage: Stage): Promise<string> => {
   const state = await insist(() => runtime.state(session));
   const digest = state.active?.calls[3]?.digest;
   if (!digest) throw new Error('call 4 waits');
-  await insist(() =>
-    runtime.decide({ session, call: '1.1.4', digest, decision: { do: 'approve' } }),
-  );
+  await insist(() => runtime.decide({ session, call: '1.1.4', digest, decision: { do: 'approve' } }));
   await settled(stage, runtime, session, 'in-doubt');
   await insist(() =>
     runtime.settle({ session, call: '1.2.1', settlement: { answer: 'happened', content: [] } }),
@@ -235,6 +233,41 @@ describe('a fault of the store with a response in hand', () => {
     const types = await stage.types(session);
     expect(types).not.toContain('driver.changed');
     expect(stage.heard).toHaveLength(1);
+  });
+
+  test('a read that fails while a tool runs does not lose the tool', async () => {
+    const inner = new MemoryLog();
+    let fails = false;
+    const store: LogStore = {
+      ...new Faulty(inner, 'append', 'before', { from: 0, times: 0 }).store,
+      read: async (session, from, to) => {
+        if (!fails) return inner.read(session, from, to);
+        fails = false;
+        throw new StorageError('io', 'The read failed.');
+      },
+    };
+    const stage = new Stage({
+      store,
+      says: (_, step) =>
+        step === 1 ? { calls: [{ tool: 'long', args: { do: 'late', n: 1 } }] } : { text: 'Done.' },
+      tools: (world) => [world.tool('long', 'once', { timeoutMs: 60_000 })],
+    });
+    const runtime = await stage.open();
+    const session = await stage.send();
+    await stage.event(session, 'call.started');
+    await calm();
+    // Another process appends: the driver looks, and the store does not answer.
+    const speaker = await new Stage({ store: inner }).open({ drive: false });
+    fails = true;
+    await speaker.send({ session, key: 'more', message: 'More.' });
+    await calm();
+    expect(fails).toBe(false);
+    for (let i = 0; i < 20; i++) {
+      stage.clock.advance(200);
+      await calm();
+    }
+    expect(await runtime.rest(session)).toMatchObject({ status: 'done', inDoubt: [] });
+    expect(await stage.types(session)).not.toContain('driver.changed');
   });
 
   test('renewals that fail end no driver, and one that fails keeps no other from it', async () => {

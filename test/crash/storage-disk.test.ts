@@ -59,7 +59,9 @@ describe.skipIf(!CAN_MOUNT)('a full disk', () => {
       code: 'store-full',
       next: 'retry',
     });
-    await expect(inHand.runtime.send({ agent: 'trio', key: 'other', message: 'More.' })).rejects.toMatchObject({
+    await expect(
+      inHand.runtime.send({ agent: 'trio', key: 'other', message: 'More.' }),
+    ).rejects.toMatchObject({
       code: 'store-full',
     });
     disk.empty();
@@ -76,8 +78,10 @@ describe.skipIf(!CAN_MOUNT)('a full disk', () => {
     const slow = Promise.withResolvers<string>();
     const { runtime, told } = await new Scene('once', disk.folder).here({ slow: () => slow.promise });
     const { session } = await runtime.send({ agent: 'trio', key: 'k', message: 'Do all three.' });
-    await soon('two results', async () =>
-      (await typesOf(runtime.store, session)).filter((type) => type === 'call.result').length === 2,
+    await soon(
+      'two results',
+      async () =>
+        (await typesOf(runtime.store, session)).filter((type) => type === 'call.result').length === 2,
     );
     disk.fill();
     slow.resolve('slow 3');
@@ -139,7 +143,10 @@ describe.skipIf(!CAN_MOUNT)('a read-only disk', () => {
     await store.close();
     disk.readOnly();
     expect(() => new SqliteLog(file)).toThrow(
-      expect.objectContaining({ code: 'store-read-only', message: expect.stringContaining('for writing') as string }),
+      expect.objectContaining({
+        code: 'store-read-only',
+        message: expect.stringContaining('for writing') as string,
+      }),
     );
     expect(() => new SqliteLog(join(disk.folder, 'new.db'))).toThrow(
       expect.objectContaining({ code: 'store-read-only' }),
@@ -174,33 +181,34 @@ test.skipIf(!CAN_LIMIT)('a limit of file sizes (EFBIG) is waited for like a full
   await expectProof(openSqlite(scene.file), server.session);
 });
 
-describe('a lock of another process', () => {
-  const locked = async (
-    busyMs: number,
-  ): Promise<InHand & { clock: FakeClock; unlock: () => Promise<void> }> => {
-    const file = tempFile();
-    const clock = new FakeClock();
-    const told: string[] = [];
-    const gate = Promise.withResolvers<void>();
-    const agent = trio({ kind: 'once', tell: (line) => told.push(line), model: () => gate.promise });
-    const store = new SqliteLog(file, { clock, busyMs });
-    const runtime = await openRuntime({ store, agents: [agent], clock });
-    onTestFinished(async () => {
-      const closed = runtime.close({ drainMs: 0 });
-      clock.advance(0);
-      await closed;
-    });
-    const { session } = await runtime.send({ agent: 'trio', key: 'k', message: 'Do all three.' });
-    await until('the model is asked', () => told.length === 1);
-    const locker = startChild('child-locker.ts', [file]);
-    await locker.line((line) => line === 'locked');
-    const unlock = async (): Promise<void> => {
-      locker.say('go');
-      await locker.line((line) => line === 'unlocked');
-    };
-    return { runtime, session, told, answer: gate.resolve, clock, unlock };
+/** A request is with the model, and another process holds the lock of the store. */
+const locked = async (
+  busyMs: number,
+): Promise<InHand & { clock: FakeClock; unlock: () => Promise<void> }> => {
+  const file = tempFile();
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const agent = trio({ kind: 'once', tell: (line) => told.push(line), model: () => gate.promise });
+  const store = new SqliteLog(file, { clock, busyMs });
+  const runtime = await openRuntime({ store, agents: [agent], clock });
+  onTestFinished(async () => {
+    const closed = runtime.close({ drainMs: 0 });
+    clock.advance(0);
+    await closed;
+  });
+  const { session } = await runtime.send({ agent: 'trio', key: 'k', message: 'Do all three.' });
+  await until('the model is asked', () => told.length === 1);
+  const locker = startChild('child-locker.ts', [file]);
+  await locker.line((line) => line === 'locked');
+  const unlock = async (): Promise<void> => {
+    locker.say('go');
+    await locker.line((line) => line === 'unlocked');
   };
+  return { runtime, session, told, answer: gate.resolve, clock, unlock };
+};
 
+describe('a lock of another process', () => {
   test('for 6 seconds, within the patience of the store: a pause and nothing else', async () => {
     const inHand = await locked(30_000);
     inHand.answer();

@@ -18,7 +18,9 @@ const canMount = (): boolean => {
 /** Says loudly what is not tested where mounting is not possible. */
 export const CAN_MOUNT: boolean = canMount();
 if (!CAN_MOUNT)
-  console.warn('SKIPPED: tests on a full and a read-only disk. They need Linux and the right to mount a tmpfs.');
+  console.warn(
+    'SKIPPED: tests on a full and a read-only disk. They need Linux and the right to mount a tmpfs.',
+  );
 
 export class Disk {
   readonly folder: string;

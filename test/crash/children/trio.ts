@@ -20,15 +20,19 @@ export type Trio = {
   readonly model?: (line: string) => Promise<void>;
 };
 
+const lineOf = (name: string, n: number, { idempotencyKey, attempt }: ToolContext): string =>
+  `${name} ${n} ${idempotencyKey}#${attempt}`;
+
 export const trio = ({ kind, tell, slow, reconcile, asks = false, model }: Trio): Agent => {
   const { definition, encoder } = scriptedModel({ name: 'trio', steps: [] });
-  const lineOf = (name: string, n: number, context: ToolContext): string =>
-    `${name} ${n} ${context.idempotencyKey}#${context.attempt}`;
   return defineAgent({
     name: 'trio',
     instructions: 'Be exact.',
     policy: {
-      rules: [...(asks ? [{ id: 'slow', tools: ['slow'], do: 'ask' as const }] : []), { id: 'all', do: 'allow' }],
+      rules: [
+        ...(asks ? [{ id: 'slow', tools: ['slow'], do: 'ask' as const }] : []),
+        { id: 'all', do: 'allow' },
+      ],
     },
     tools: [
       tool<{ n: number }>({
