@@ -1,5 +1,5 @@
-/** Where a SQLite store may lie: on a local disk. WAL needs shared memory that network folders do not give. */
-import { statfsSync } from 'node:fs';
+/** Where a SQLite store may lie, on a local disk (WAL needs shared memory that network folders do not give), and whether it still lies there. */
+import { statfsSync, statSync } from 'node:fs';
 import { OnrecordError } from '../errors.ts';
 
 /** File system magic numbers from Linux's statfs(2) and linux/magic.h. */
@@ -14,6 +14,9 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
   [0xbacbacbc, 'vmhgfs'],
   [0x7c7c6673, 'prl_fs'],
   [0x5346414f, 'afs'],
+  [0x6b414653, 'afs'],
+  [0x47504653, 'gpfs'],
+  [0x19830326, 'beegfs'],
   [0x00c36400, 'ceph'],
   [0x73757245, 'coda'],
   [0x7461636f, 'ocfs2'],
@@ -36,4 +39,22 @@ export const refuseRemote = (folder: string, typeOf?: (path: string) => number):
       'SQLite loses data there. Use a path on a local disk, or PostgreSQL.',
     { code: 'store-on-network-folder', next: 'ask-a-person', details: { folder, type } },
   );
+};
+
+/** A file as it was when the store was opened. */
+export type Pinned = { readonly path: string; readonly dev: number; readonly ino: number };
+
+export const pin = (path: string): Pinned => {
+  const { dev, ino } = statSync(path);
+  return { path, dev, ino };
+};
+
+/** Whether the path still leads to that file. False, too, where the way to it is broken. */
+export const isInPlace = ({ path, dev, ino }: Pinned): boolean => {
+  try {
+    const now = statSync(path, { throwIfNoEntry: false });
+    return now?.ino === ino && now.dev === dev;
+  } catch {
+    return false;
+  }
 };

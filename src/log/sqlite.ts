@@ -5,20 +5,20 @@
  * Several processes may open one file. Each append is checked against the session's head and epoch inside
  * its transaction, so no process can write past another.
  */
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { systemClock, type Clock } from '../clock.ts';
-import { isOnrecordError, OnrecordError } from '../errors.ts';
+import { isOnrecordError, type OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
-import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from './migrations.ts';
-import { refuseRemote } from './placement.ts';
+import { isInPlace, pin, refuseRemote, type Pinned } from './placement.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
+import { openDatabase } from './sqlite-open.ts';
 import {
   ConflictError,
   FencedError,
@@ -43,8 +43,6 @@ export const STORE_BUSY_MS = 30_000;
 const STORE_RETRY_MS = 20;
 /** How often commits of other processes are looked for while somebody listens. */
 export const STORE_POLL_MS = 50;
-/** A step's rows take about 3 KB: pages of 4 KB would waste a quarter of each. */
-const PAGE_BYTES = 8192;
 /** Bodies and blobs from this size on are stored compressed. */
 const COMPRESS_BYTES_MIN = 4096;
 
@@ -74,7 +72,8 @@ export class SqliteLog implements LogStore {
   readonly #db: DatabaseSync;
   readonly #clock: Clock;
   readonly #busyMs: number;
-  readonly #place: { dev: number; ino: number };
+  /** The file and its WAL: SQLite keeps both as long as somebody has them open. */
+  readonly #files: readonly Pinned[];
   readonly #statements = new Map<string, StatementSync>();
   readonly #ids = new Map<string, number>();
   readonly #listeners = new Set<ChangeListener>();
@@ -92,8 +91,7 @@ export class SqliteLog implements LogStore {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
     refuseRemote(dirname(this.#path), options.typeOf);
     this.#db = openDatabase(this.#path, options.durability ?? 'full');
-    const { dev, ino } = statSync(this.#path);
-    this.#place = { dev, ino };
+    this.#files = [pin(this.#path), pin(`${this.#path}-wal`)];
   }
 
   async append(append: Append): Promise<void> {
@@ -225,11 +223,19 @@ export class SqliteLog implements LogStore {
     const batch = this.#queue;
     if (batch.length === 0 || this.#closed) return;
     this.#queue = [];
+    this.#commit(batch);
+  }
+
+  #commit(batch: readonly Pending[]): void {
     let outcomes: readonly Outcome[];
     try {
       outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)));
     } catch (error) {
-      this.#refuse(batch, error);
+      const fault = storageFault(error, this.#path);
+      if (isBusy(fault)) this.#waitForLock(batch, fault);
+      else if (batch.length === 1) batch[0]?.reject(fault);
+      // One that cannot be written takes no other with it.
+      else for (const pending of batch) this.#commit([pending]);
       return;
     }
     for (const [i, { resolve: done, reject }] of batch.entries()) {
@@ -242,14 +248,13 @@ export class SqliteLog implements LogStore {
   }
 
   /** A lock of another process is waited for without stopping the event loop; other faults are answers. */
-  #refuse(batch: readonly Pending[], error: unknown): void {
-    const fault = storageFault(error, this.#path);
+  #waitForLock(batch: readonly Pending[], fault: unknown): void {
     const now = this.#clock.monotonic();
-    const waiting = fault instanceof StorageError && fault.fault === 'busy';
-    const again = batch.filter((pending) => waiting && pending.deadline > now);
+    const again = batch.filter((pending) => pending.deadline > now);
     for (const pending of batch) if (!again.includes(pending)) pending.reject(fault);
     if (again.length === 0) return;
-    this.#queue.unshift(...again);
+    this.#queue.push(...again);
+    if (this.#flushPlanned) return;
     this.#flushPlanned = true;
     this.#clock.after(STORE_RETRY_MS, () => {
       this.#flushPlanned = false;
@@ -335,24 +340,35 @@ export class SqliteLog implements LogStore {
   #transaction<T>(work: () => T): T {
     this.#checkPlace();
     this.#prepare('BEGIN IMMEDIATE').run();
+    let result: T;
     try {
-      const result = work();
+      result = work();
       this.#prepare('COMMIT').run();
-      return result;
     } catch (error) {
-      // After some faults SQLite has rolled back by itself.
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#rollback();
       throw error;
+    }
+    // Again: moved meanwhile, what was written is not where the next reader looks.
+    this.#checkPlace();
+    return result;
+  }
+
+  /** After some faults SQLite has rolled back by itself; a fault of the way back must not hide the first one. */
+  #rollback(): void {
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    } catch {
+      // The next transaction says what is still wrong.
     }
   }
 
   /** Writing into a file that was moved away would acknowledge what nobody can read again. */
   #checkPlace(): void {
-    const now = statSync(this.#path, { throwIfNoEntry: false });
-    if (now?.ino === this.#place.ino && now.dev === this.#place.dev) return;
+    const file = this.#files.find((one) => !isInPlace(one));
+    if (!file) return;
     throw new StorageError(
       'replaced',
-      `The store ${this.#path} was moved, deleted or replaced while it was open. Put it back, or restart.`,
+      `${file.path} was moved, deleted or replaced while the store was open. Put it back, or restart.`,
     );
   }
 
@@ -361,7 +377,12 @@ export class SqliteLog implements LogStore {
   }
 
   #look(): void {
-    const version = this.#readDataVersion();
+    let version = this.#dataVersion;
+    try {
+      version = this.#readDataVersion();
+    } catch {
+      // Whoever reads next is told what is wrong; a poll that throws would end the process.
+    }
     if (version !== this.#dataVersion) {
       this.#dataVersion = version;
       this.#tell(undefined);
@@ -388,6 +409,8 @@ export class SqliteLog implements LogStore {
   }
 }
 
+const isBusy = (fault: unknown): boolean => fault instanceof StorageError && fault.fault === 'busy';
+
 type EventRow = { seq: number; hash: Uint8Array; body: string | Uint8Array };
 type BlobRow = { size: number; body: Uint8Array };
 type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
@@ -413,53 +436,3 @@ const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
   hash: hex(hash),
   body: typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8'),
 });
-
-const openDatabase = (path: string, durability: 'full' | 'normal'): DatabaseSync => {
-  let db: DatabaseSync | undefined;
-  try {
-    db = new DatabaseSync(path);
-    db.exec('PRAGMA busy_timeout = 5000');
-    refuseForeign(db, path);
-    db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL`);
-    db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
-    migrate(db);
-    db.exec('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON');
-    return db;
-  } catch (error) {
-    db?.close();
-    throw isOnrecordError(error) ? error : storageFault(error, path);
-  }
-};
-
-const pragma = (db: DatabaseSync, name: string): number =>
-  Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
-
-const refuseForeign = (db: DatabaseSync, path: string): void => {
-  const application = pragma(db, 'application_id');
-  const format = pragma(db, 'user_version');
-  if (application === APPLICATION_ID && format <= STORE_FORMAT) return;
-  if (application === APPLICATION_ID)
-    throw new OnrecordError(
-      `This store was written by a newer Onrecord. ${path} has format ${format}; this program reads up to ${STORE_FORMAT}. ` +
-        'Nothing was changed. Update the program.',
-      { code: 'store-too-new', next: 'ask-a-person', details: { path, format, reads: STORE_FORMAT } },
-    );
-  const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
-  if (application !== 0 || tables.n > 0)
-    throw new OnrecordError(
-      `${path} is a database of another program. Nothing was changed. Name another file.`,
-      {
-        code: 'store-not-ours',
-        next: 'fix-input',
-        details: { path },
-      },
-    );
-};
-
-const migrate = (db: DatabaseSync): void => {
-  if (pragma(db, 'user_version') === STORE_FORMAT) return;
-  db.exec('BEGIN IMMEDIATE');
-  // Read again under the lock: a neighbour may have migrated in between.
-  for (const step of MIGRATIONS.slice(pragma(db, 'user_version'))) db.exec(step);
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}; COMMIT`);
-};

@@ -48,7 +48,7 @@ export const initial = (session: string): SessionState => ({
 });
 
 export const evolve = (state: SessionState, event: LogEvent): SessionState => {
-  const counted = countTime(state, event.at);
+  const counted = countWork(state, event);
   return { ...apply(counted, event), seq: event.seq, lastAt: event.at };
 };
 
@@ -107,17 +107,36 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
   }
 };
 
-/** Milliseconds between two events count as work unless the turn was waiting for a person. */
-const countTime = (state: SessionState, at: number): SessionState => {
-  const { active } = state;
-  if (!active || at <= state.lastAt) return state;
-  const working =
-    active.request?.phase === 'open' ||
-    active.request?.phase === 'waiting' ||
-    active.calls.some((call) => call.phase === 'started');
-  if (!working) return state;
-  return { ...state, active: { ...active, activeMs: active.activeMs + (at - state.lastAt) } };
+/**
+ * How long a turn has worked, from what the facts say of themselves: they were measured by a clock that never jumps.
+ * The wall times of two events say nothing: a machine may have slept, a clock may have been set in between. Where
+ * the measuring clock goes on while a machine sleeps, nothing has worked for longer than it was allowed to.
+ */
+const countWork = (state: SessionState, event: LogEvent): SessionState => {
+  switch (event.type) {
+    case 'response.received':
+    case 'request.failed':
+      return worked(state, Math.min(event.data.ms, state.agent.limits.requestMs));
+    case 'request.retry':
+      return worked(state, pauseUntil(event.data.notBefore, event.at).ms);
+    case 'call.result': {
+      // Calls of a step run side by side.
+      const { calls = [], callsMs = 0 } = state.active ?? {};
+      const call = calls.find((one) => one.id === event.data.call);
+      const longest = (call && toolOf(state.agent, call.tool)?.timeoutMs) ?? 0;
+      const more = Math.max(0, Math.min(event.data.ms, longest) - callsMs);
+      const counted = worked(state, more);
+      return counted.active
+        ? { ...counted, active: { ...counted.active, callsMs: callsMs + more } }
+        : counted;
+    }
+    default:
+      return state;
+  }
 };
+
+const worked = (state: SessionState, ms: number): SessionState =>
+  state.active ? { ...state, active: { ...state.active, activeMs: state.active.activeMs + ms } } : state;
 
 const inTurn = (state: SessionState, turn: number, change: (turn: TurnState) => TurnState): SessionState =>
   state.active?.turn === turn ? { ...state, active: change(state.active) } : state;
@@ -141,6 +160,7 @@ const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
   signature: '',
   repeats: 0,
   activeMs: 0,
+  callsMs: 0,
   cost: 0,
 });
 
@@ -167,6 +187,7 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
     ...turn,
     step: data.step,
     invalidInARow: invalidSteps(turn),
+    callsMs: 0,
     request: { seq, step: data.step, phase: 'open', attempt: 1, pause: NO_PAUSE, problem: undefined },
     response: undefined,
     calls: [],

@@ -136,6 +136,8 @@ export type TurnState = {
   readonly repeats: number;
   /** Milliseconds of work; waiting for people is not counted. */
   readonly activeMs: number;
+  /** The part of it that the calls of the current step took: as long as the longest of them. */
+  readonly callsMs: number;
   /** US dollars, as far as known. */
   readonly cost: number;
 };

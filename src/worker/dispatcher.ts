@@ -6,7 +6,14 @@ import type { Clock } from '../clock.ts';
 import { OnrecordError } from '../errors.ts';
 import type { Encoder } from '../context/encoding.ts';
 import type { AgentDefinition } from '../event/definition.ts';
-import { FencedError, type Change, type LogStore, type Owner, type StorageError } from '../log/store.ts';
+import {
+  FencedError,
+  StorageError,
+  type Change,
+  type Claim,
+  type LogStore,
+  type Owner,
+} from '../log/store.ts';
 import { canGoOn } from '../session/summary.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
@@ -19,6 +26,8 @@ import { PROGRAM } from './program.ts';
 
 /** How long a driver owns a session without saying that it still does. */
 export const LEASE_MS = 15_000;
+/** Turns of the event loop that close() waits for the leases to be given back. */
+const RELEASE_TURNS = 3;
 /** Sessions one sweep takes up; the next one goes on. */
 const SWEEP_SESSIONS_MAX = 1000;
 
@@ -46,7 +55,8 @@ export class Dispatcher {
   readonly #driving = new Map<string, Driving>();
   readonly #claiming = new Map<string, Promise<Driving | undefined>>();
   readonly #unsubscribe: () => void;
-  #fault: StorageError | undefined;
+  /** Sessions that wait for the store, and what they were told. */
+  readonly #waiting = new Map<string, StorageError>();
   #closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -57,7 +67,8 @@ export class Dispatcher {
 
   /** The store's fault that work waits for, if any. */
   get storageFault(): StorageError | undefined {
-    return this.#fault;
+    const [fault] = this.#waiting.values();
+    return fault;
   }
 
   get closing(): boolean {
@@ -111,15 +122,14 @@ export class Dispatcher {
     const state = await sessions.state(session);
     if (!canGoOn(state) || this.#closing) return undefined;
     const agent = this.#options.agent(state.agent.name);
-    const claim = await this.#options.store.claim({
-      session,
-      owner: this.#options.owner,
-      now: this.#options.clock.now(),
-      leaseMs: LEASE_MS,
-      isGone: this.#options.isGone,
-    });
-    if (!claim.won || this.#closing) return undefined;
-    const driving = this.#launch(live, claim.epoch, agent);
+    const since = this.#options.clock.monotonic();
+    const claim = await this.#ask(session);
+    if (!claim.won) return undefined;
+    if (this.#closing) {
+      await this.#options.store.release(session, claim.epoch);
+      return undefined;
+    }
+    const driving = this.#launch(live, { epoch: claim.epoch, since }, agent);
     this.#driving.set(session, driving);
     return driving;
   }
@@ -130,7 +140,24 @@ export class Dispatcher {
     return model.provider === agent.definition.model.provider ? agent.model.encoder : undefined;
   }
 
-  #launch(live: LiveSession, epoch: number, agent: Agent): Driving {
+  async #ask(session: string): Promise<Claim> {
+    const { store, owner, clock, isGone } = this.#options;
+    try {
+      const claim = await store.claim({ session, owner, now: clock.now(), leaseMs: LEASE_MS, isGone });
+      this.#waits(session, undefined);
+      return claim;
+    } catch (error) {
+      if (error instanceof StorageError) this.#waits(session, error);
+      throw error;
+    }
+  }
+
+  #waits(session: string, fault: StorageError | undefined): void {
+    if (fault) this.#waiting.set(session, fault);
+    else this.#waiting.delete(session);
+  }
+
+  #launch(live: LiveSession, { epoch, since }: { epoch: number; since: number }, agent: Agent): Driving {
     const { session } = live;
     const driver = new Driver({
       session,
@@ -139,7 +166,8 @@ export class Dispatcher {
       store: this.#options.store,
       clock: this.#options.clock,
       program: PROGRAM,
-      onStorageFault: (fault) => (this.#fault = fault),
+      lease: { since, ms: LEASE_MS },
+      onStorageFault: (fault) => this.#waits(session, fault),
       jobs: {
         agent,
         clock: this.#options.clock,
@@ -159,6 +187,7 @@ export class Dispatcher {
       this.#options.sessions.keep(driver.live);
     } catch (error) {
       this.#driving.delete(session);
+      this.#waits(session, undefined);
       // Fenced: another worker has taken over, which is how it should be.
       if (error instanceof FencedError) return undefined;
       this.#warn(session, error);
@@ -221,26 +250,32 @@ export class Dispatcher {
   }
 
   async #renewAll(): Promise<void> {
-    for (const [session, { driver }] of this.#driving) {
-      const kept = await this.#options.store.renew(
-        session,
-        driver.epoch,
-        this.#options.clock.now() + LEASE_MS,
-      );
-      if (!kept) driver.stop();
-    }
+    // Together, so that one that fails keeps no other from it.
+    const renewals = [...this.#driving].map(async ([session, { driver }]) => {
+      try {
+        if (!(await driver.renew())) driver.stop();
+      } catch (error) {
+        this.#warn(session, error);
+      }
+    });
+    await Promise.all(renewals);
   }
 
-  /** Starts nothing more and lets what runs end for `drainMs`. */
+  /** Starts nothing more, lets what runs end for `drainMs`, and gives the sessions back. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true;
     this.#unsubscribe();
-    for (const { driver } of this.#driving.values()) driver.stop();
-    const drained = Promise.all([...this.#driving.values()].map(({ done }) => done));
+    const drivings = [...this.#driving.values()];
+    for (const { driver } of drivings) driver.stop();
+    const drained = Promise.all(drivings.map(({ done }) => done));
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.#options.clock.after(drainMs, resolve);
     await Promise.race([drained, promise]);
     timer.cancel();
+    for (const { driver } of drivings) driver.abandon();
+    // A moment to give the leases back, which go with the store's next commit; a store that does not answer holds nobody up.
+    for (let turns = 0; turns < RELEASE_TURNS; turns++)
+      await Promise.race([drained, new Promise<void>((turn) => setImmediate(turn))]);
   }
 
   #warn(session: string, error: unknown): void {

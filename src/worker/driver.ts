@@ -11,7 +11,7 @@ import type { Digest } from '../event/canonical.ts';
 import { open } from '../event/envelope.ts';
 import type { EventData } from '../event/events.ts';
 import type { SessionStatus } from '../event/summary.ts';
-import { ConflictError, StorageError, type Blob, type LogStore } from '../log/store.ts';
+import { ConflictError, FencedError, StorageError, type Blob, type LogStore } from '../log/store.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
 import { inFlight, next, waiting, workName, type Work } from '../session/next.ts';
 import { statusOf } from '../session/summary.ts';
@@ -61,6 +61,8 @@ export type DriverOptions = {
   readonly program: string;
   readonly jobs: JobContext;
   readonly live: LiveSession;
+  /** When the claim was asked for, on the monotonic clock, and for how long it was given. */
+  readonly lease: { readonly since: number; readonly ms: number };
   readonly onStorageFault: (fault: StorageError | undefined) => void;
 };
 
@@ -68,6 +70,14 @@ export type DriverOptions = {
 type Job = { readonly work: Work; readonly abort: AbortController };
 
 type Delivery = { readonly news: News; readonly job?: string };
+
+/** What a tool has said, for a log that expects nothing of it any more. That it was given up is no news of the tool. */
+const evidenceOf = (news: News): News | undefined => {
+  const { fact, blobs } = news;
+  if (fact.type === 'call.late') return news;
+  if (fact.type !== 'call.result' || fact.data.outcome.kind === 'unknown') return undefined;
+  return { fact: { type: 'call.late', data: fact.data }, blobs };
+};
 
 export class Driver {
   readonly #options: DriverOptions;
@@ -79,6 +89,10 @@ export class Driver {
   readonly #due = new Map<string, number>();
   readonly #wake = new Signal();
   readonly #stop = new AbortController();
+  /** Nobody waits for this driver any longer: whatever is not in the log by now is left as it is. */
+  readonly #abandoned = new AbortController();
+  /** Until then nobody may have taken over, on the monotonic clock. */
+  #ownedUntil: number;
   #inbox: Delivery[] = [];
   /** The part of the inbox that the batch in hand holds. */
   #taken: readonly Delivery[] = [];
@@ -90,6 +104,7 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.#options = options;
+    this.#ownedUntil = options.lease.since + options.lease.ms;
     this.#live = options.live;
   }
 
@@ -114,6 +129,21 @@ export class Driver {
     this.#wake.raise();
   }
 
+  /** The caller's patience is over: ends without waiting for what runs. */
+  abandon(): void {
+    this.stop();
+    this.#abandoned.abort();
+  }
+
+  /** Says again that this driver is there. False where another one has taken over. */
+  async renew(): Promise<boolean> {
+    const { store, session, epoch, clock, lease } = this.#options;
+    const since = clock.monotonic();
+    const kept = await store.renew(session, epoch, clock.now() + lease.ms);
+    this.#ownedUntil = kept ? since + lease.ms : since;
+    return kept;
+  }
+
   /** News from a tool that was given up. False where this driver has ended and cannot take it any more. */
   deliver(news: News): boolean {
     if (this.#over) return false;
@@ -134,33 +164,43 @@ export class Driver {
   }
 
   /** What a tool still says to a driver that has ended is evidence for the log, whoever drives now. */
-  #handOn({ fact, blobs }: News): void {
-    if (fact.type === 'call.late') this.#options.jobs.onLate({ fact, blobs });
-    if (fact.type === 'call.result')
-      this.#options.jobs.onLate({ fact: { type: 'call.late', data: fact.data }, blobs });
+  #handOn(news: News): void {
+    const evidence = evidenceOf(news);
+    if (evidence) this.#options.jobs.onLate(evidence);
   }
 
   async #drive(): Promise<Rest> {
-    const { store } = this.#options;
-    await this.#live.refresh(store);
+    await this.#refresh();
     for (;;) {
       const batch = await this.#compose();
       if (batch.events.length > 0 && !(await this.#commit(batch))) continue;
       this.#put();
       this.#abortCancelled();
-      if (!this.#stop.signal.aborted) this.#launch();
-      if (
-        this.#jobs.size === 0 &&
-        this.#inbox.length === 0 &&
-        (this.#stop.signal.aborted || !this.#planned())
-      )
-        return restOf(this.#live.state);
+      await this.#makeSure();
+      this.#launch();
+      if (this.#isDone()) return restOf(this.#live.state);
       await this.#pause();
       if (this.#stale) {
         this.#stale = false;
-        await this.#live.refresh(store);
+        await this.#refresh();
       }
     }
+  }
+
+  #isDone(): boolean {
+    if (this.#abandoned.signal.aborted) return true;
+    if (this.#jobs.size > 0 || this.#inbox.length > 0) return false;
+    return this.#stop.signal.aborted || !this.#planned();
+  }
+
+  /**
+   * Before anything is started: a process that was stopped between its commit and the start, for longer than its
+   * lease, must not act for a driver that has taken over meanwhile.
+   */
+  async #makeSure(): Promise<void> {
+    const { clock, session, epoch } = this.#options;
+    if (this.#abandoned.signal.aborted || clock.monotonic() < this.#ownedUntil) return;
+    if (!(await this.#patiently(() => this.renew()))) throw new FencedError(session, epoch, epoch + 1);
   }
 
   /** Facts in hand, the decisions that follow, and the intents that are due, as one batch. */
@@ -171,7 +211,11 @@ export class Driver {
     if (lost)
       batch.add({ type: 'driver.changed', data: { epoch: this.#options.epoch, reason: 'process-lost' } });
     this.#taken = [...this.#inbox];
-    for (const { news } of this.#taken) if (isNews(batch.state, news.fact)) batch.add(news.fact, news.blobs);
+    for (const { news, job } of this.#taken) {
+      // No news of a tool of its own: another driver has taken over and said that the attempt was lost.
+      const told = isNews(batch.state, news.fact) ? news : job === undefined ? undefined : evidenceOf(news);
+      if (told) batch.add(told.fact, told.blobs);
+    }
     if (!this.#stop.signal.aborted) await this.#intend(batch);
     return batch;
   }
@@ -259,26 +303,39 @@ export class Driver {
 
   /** False where somebody else appended first, and all has to be decided again. */
   async #commit(batch: Batch): Promise<boolean> {
-    const { store, epoch, clock, onStorageFault } = this.#options;
+    const { store, epoch, jobs } = this.#options;
     this.#head = batch.state.seq;
+    try {
+      // The very same batch again: if it was written after all, the store knows it by its hashes.
+      await this.#patiently(() => batch.commit(store, { epoch, faults: jobs.faults }));
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      await this.#reload();
+      return false;
+    }
+    this.#live.adopt(batch);
+    return true;
+  }
+
+  /** Asks the store again until it answers: with facts in hand a fault of the disk is no reason to end. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const { clock, onStorageFault } = this.#options;
     for (let wait = STORAGE_WAIT_MS; ; wait = Math.min(wait * 2, STORAGE_WAIT_MS_MAX)) {
       try {
-        await batch.commit(store, { epoch, faults: this.#options.jobs.faults });
+        const result = await work();
         onStorageFault(undefined);
-        this.#live.adopt(batch);
-        return true;
+        return result;
       } catch (error) {
-        if (error instanceof ConflictError) {
-          await this.#reload();
-          return false;
-        }
         if (!(error instanceof StorageError)) throw error;
-        // The very same batch again: if it was written after all, the store knows it by its hashes.
         onStorageFault(error);
-        await sleep(clock, wait, this.#stop.signal);
-        if (this.#stop.signal.aborted) throw error;
+        await sleep(clock, wait, this.#abandoned.signal);
+        if (this.#abandoned.signal.aborted) throw error;
       }
     }
+  }
+
+  async #refresh(): Promise<void> {
+    await this.#patiently(() => this.#live.refresh(this.#options.store));
   }
 
   /** What was taken from the inbox is in the log now, or was no news. */
@@ -291,11 +348,18 @@ export class Driver {
   async #reload(): Promise<void> {
     this.#head = 0;
     this.#live.reset();
-    await this.#live.refresh(this.#options.store);
+    await this.#refresh();
   }
 
+  /**
+   * Begins what is due. A driver that stops begins only calls whose start it has just recorded: left alone they
+   * would be in doubt, although it is known that they have not run.
+   */
   #launch(): void {
+    if (this.#abandoned.signal.aborted) return;
+    const stops = this.#stop.signal.aborted;
     for (const work of next(this.#live.state)) {
+      if (stops && work.kind !== 'execute') continue;
       const name = workName(work);
       const run = this.#jobs.has(name) ? undefined : this.#runner(work);
       if (!run) continue;
@@ -353,10 +417,16 @@ export class Driver {
     return () => body;
   }
 
+  /** A cancelled turn may have ended already, where only a preview was under way: what nobody wants is stopped, too. */
   #abortCancelled(): void {
-    if (!this.#live.state.active?.cancel) return;
-    for (const { work, abort } of this.#jobs.values())
-      if (work.kind !== 'reconcile') abort.abort(new Error('the turn was cancelled'));
+    const { state } = this.#live;
+    const wanted = new Set(next(state).map(workName));
+    for (const [name, { work, abort }] of this.#jobs)
+      if (
+        (!wanted.has(name) && work.kind !== 'execute') ||
+        (state.active?.cancel && work.kind !== 'reconcile')
+      )
+        abort.abort(new Error('the turn was cancelled'));
   }
 
   /** Whether work is waiting for its time. */

@@ -138,7 +138,8 @@ const bounded = async (
   const cancelled = (): void => {
     timers.push(clock.after(CANCEL_GRACE_MS, () => giveUp('cancelled', 'The request was cancelled.')));
   };
-  abort.signal.addEventListener('abort', cancelled, { once: true });
+  if (abort.signal.aborted) cancelled();
+  else abort.signal.addEventListener('abort', cancelled, { once: true });
   // The contract says that a model never throws; one that does is a failure, not a lost session.
   const caught = sent.catch((thrown: unknown): ModelReply => {
     const { message } = describeThrown(thrown);
@@ -229,7 +230,7 @@ export const prepareJob = async (
       input.value as never,
       contextOf(state, call, context, { signal: abort.signal, attempt: call.attempt + 1 }),
     );
-    const preview = await inTime(made, context.clock, 'preview');
+    const preview = await inTime(made, context.clock, { what: 'preview', signal: abort.signal });
     await reach(context.faults, 'prepare.after', placeOf(state, call));
     const { base, ...shown } = plainJson(preview ?? { title: call.tool, blocks: [] });
     const data = { call: call.id, preview: shown, ...(base !== undefined && { base }) };
@@ -242,16 +243,24 @@ export const prepareJob = async (
 /** Previews become part of the record: only what JSON can say. */
 const plainJson = (preview: Preview): JsonObject => JSON.parse(JSON.stringify(preview)) as JsonObject;
 
-const inTime = async <T>(work: Promise<T> | T, clock: Clock, what: string): Promise<T> => {
-  if (!(work instanceof Promise)) return work;
+/** It changes nothing, so that nobody waits for it once it is not wanted any more. */
+const inTime = async <T>(
+  work: Promise<T> | T,
+  clock: Clock,
+  { what, signal }: { readonly what: string; readonly signal: AbortSignal },
+): Promise<T> => {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = clock.after(PREPARE_MS, () =>
     reject(new Error(`the ${what} took longer than ${PREPARE_MS} ms`)),
   );
+  const unwanted = (): void => reject(new Error(`the ${what} is not wanted any more`));
+  if (signal.aborted) unwanted();
+  else signal.addEventListener('abort', unwanted, { once: true });
   try {
     return await Promise.race([work, promise]);
   } finally {
     timer.cancel();
+    signal.removeEventListener('abort', unwanted);
   }
 };
 
@@ -305,7 +314,10 @@ export const reconcileJob = async (
     if (!input.ok) return answered({ happened: 'unknown', note: input.refusal.message });
     await reach(context.faults, 'reconcile.before', placeOf(state, call));
     const asked = hand.tool.reconcile?.(input.value as never, contextOf(state, call, context, abort));
-    const answer: Reconciled = (await inTime(asked, context.clock, 'reconciliation')) ?? {
+    const answer: Reconciled = (await inTime(asked, context.clock, {
+      what: 'reconciliation',
+      signal: abort.signal,
+    })) ?? {
       happened: 'unknown',
       note: 'The tool has no reconcile function.',
     };

@@ -73,6 +73,9 @@ export type CallRef = { readonly session: string; readonly call: CallId; readonl
 const HERE: Actor = { kind: 'program', name: 'local' };
 const SILENT: Logger = { info: () => undefined, warn: () => undefined };
 
+/** Refusals that may stand for an answer that was given before and is given again. */
+const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-settled']);
+
 type SendCommand = Extract<Command, { kind: 'send' }>;
 
 export class Runtime {
@@ -85,6 +88,7 @@ export class Runtime {
   readonly #sessions: KnownSessions;
   readonly #dispatcher: Dispatcher;
   readonly #watchers = new Map<string, Set<(delta: StreamDelta) => void>>();
+  #closed: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions) {
     this.store = options.store;
@@ -189,9 +193,13 @@ export class Runtime {
   }
 
   /** Starts nothing more, lets what runs end for `drainMs`, and leaves the rest as the log has it. */
-  async close(options: { drainMs?: number } = {}): Promise<void> {
-    if (this.#dispatcher.closing) return;
-    await this.#dispatcher.close(options.drainMs ?? DRAIN_MS);
+  close(options: { drainMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(options.drainMs ?? DRAIN_MS);
+    return this.#closed;
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    await this.#dispatcher.close(drainMs);
     await this.store.close();
   }
 
@@ -251,7 +259,7 @@ export class Runtime {
   /** Drives on after an answer. One that was given before, to a call that is long closed, is looked up in the log. */
   async #answer(session: string, command: Command): Promise<Answered> {
     let decision = await this.#command(session, command);
-    if (decision.kind === 'refused' && decision.code === 'call-not-found')
+    if (decision.kind === 'refused' && LONG_ANSWERED.has(decision.code))
       decision = (await this.#answeredBefore(session, command)) ?? decision;
     if (decision.kind === 'refused') throw refused(decision, session);
     this.#dispatcher.go(session);

@@ -56,8 +56,8 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'a conflict is taken for a success',
     file: 'src/worker/driver.ts',
-    from: 'await this.#reload();\n          return false;',
-    to: 'this.#live.adopt(batch);\n          return true;',
+    from: 'await this.#reload();\n      return false;',
+    to: 'this.#live.adopt(batch);\n      return true;',
   },
   {
     bug: 'a call stays in hand only until its tool has answered',

@@ -100,8 +100,12 @@ describe('two processes want to drive', () => {
   });
 });
 
-/** The machine's clock, some way ahead: to whoever reads it, leases of the others have run out. */
-const ahead = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
+/** A clock some way ahead of another: to whoever reads it, leases of the others have run out. */
+const ahead = (ms: number, clock: Clock): Clock => ({
+  now: () => clock.now() + ms,
+  monotonic: () => clock.monotonic(),
+  after: (wait, callback, background) => clock.after(wait, callback, background),
+});
 
 describe('a driver that stands still for longer than its lease', () => {
   test('SIGSTOP: it is taken over from, and what its tool says when it goes on is evidence', async () => {
@@ -117,22 +121,50 @@ describe('a driver that stands still for longer than its lease', () => {
     const told: string[] = [];
     const store = new SqliteLog(scene.file);
     const agent = trio({ kind: 'once', tell: (line) => told.push(line) });
-    const runtime = await openRuntime({ store, agents: [agent], clock: ahead(LEASE_MS + 1000) });
+    const clock = ahead(LEASE_MS + 1000, systemClock);
+    // Without driving by itself: with its clock it would take every lease of the other one for run out.
+    const runtime = await openRuntime({ store, agents: [agent], clock, drive: false });
     onTestFinished(() => runtime.close({ drainMs: 0 }));
     expect(await runtime.rest(server.session)).toMatchObject({ status: 'in-doubt', inDoubt: ['1.1.3'] });
 
     server.process.kill('SIGCONT');
     server.say('settle');
-    await soon('the late result', async () => (await typesOf(store, server.session)).includes('call.late'));
-    await soon('the end', async () => (await runtime.rest(server.session)).status === 'done');
-    // Whoever came first has gone on; nobody has twice.
-    const all = [...scene.world, ...told];
-    expect(all.filter((line) => line.startsWith('model'))).toEqual(['model 1.1#1', 'model 1.2#1']);
+    await soon('the end', async () => (await typesOf(store, server.session)).includes('turn.ended'));
+    expect(told).toEqual([]);
+    expect(scene.world.filter((line) => line.startsWith('model'))).toEqual(['model 1.1#1', 'model 1.2#1']);
     const events = await expectProof(store, server.session);
     const late = events.filter((event) => event.type === 'call.late');
     expect(late.map((event) => event.data)).toMatchObject([{ call: '1.1.3', outcome: { kind: 'ok' } }]);
     expect(events.filter((event) => event.type === 'call.result')).toHaveLength(2);
     expect(keysOf(scene.world, 'slow')).toHaveLength(1);
+  });
+
+  test('it has seen that it was taken over from before its tool is done: the result is evidence all the same', async () => {
+    const inner = new MemoryLog();
+    const stage = new Stage({
+      store: inner,
+      says: (_, step) =>
+        step === 1 ? { calls: [{ tool: 'once', args: { do: 'late', n: 1 } }] } : { text: 'Done.' },
+      tools: (world) => [world.tool('once', 'once', { timeoutMs: 60_000 })],
+    });
+    await stage.open();
+    const session = await stage.send();
+    await stage.event(session, 'call.started');
+    await calm();
+    const other = await openRuntime({
+      store: { ...bound(inner), close: async () => undefined },
+      agents: [stage.agent],
+      clock: ahead(LEASE_MS + 1, stage.clock),
+      drive: false,
+    });
+    expect(await other.rest(session)).toMatchObject({ status: 'in-doubt' });
+    await calm();
+    stage.clock.advance(2000);
+    await stage.event(session, 'turn.ended');
+    const late = (await stage.events(session)).filter((event) => event.type === 'call.late');
+    expect(late.map((event) => event.data)).toMatchObject([{ call: '1.1.1', outcome: { kind: 'ok' } }]);
+    expect(stage.world.executions).toHaveLength(1);
+    expect(stage.heard.map((one) => one.step)).toEqual([1, 2]);
   });
 
   test('a tool that says nothing is not spoken for by the driver that has lost it', async () => {

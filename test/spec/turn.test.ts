@@ -334,7 +334,7 @@ describe('limits', () => {
     const story = new Story({ limits })
       .given(accepted(), built())
       .later(600)
-      .given(answered({ calls: [{ tool: 'asks' }] }));
+      .given(answered({ calls: [{ tool: 'asks' }], ms: 600 }));
     story.later(1_000_000);
     story.command({
       kind: 'decide',
@@ -345,16 +345,25 @@ describe('limits', () => {
     });
     expect(story.state.active?.activeMs).toBe(600);
     story.given(built(1, 2)).later(400);
-    expect(endData(story.when(answered({ calls: [{ tool: 'nobody' }] }, [1, 2])))).toMatchObject({
+    expect(endData(story.when(answered({ calls: [{ tool: 'nobody' }], ms: 400 }, [1, 2])))).toMatchObject({
       outcome: 'stopped',
       reason: 'turnMs',
     });
   });
 
-  test('turnMs does not run backwards when the wall clock does', () => {
-    const story = new Story().given(accepted(), built()).later(500).given(lost).later(-400_000);
+  test('turnMs does not count what passed on the wall: a clock was set, a machine slept, a process was away', () => {
+    const story = new Story().given(accepted(), built()).later(500_000).given(lost).later(-400_000);
     story.given({ type: 'request.sent', data: { turn: 1, step: 1, attempt: 2 } });
-    expect(story.state.active?.activeMs).toBe(500);
+    expect(story.state.active?.activeMs).toBe(0);
+  });
+
+  test('turnMs counts the longest of the calls that ran side by side', () => {
+    const story = asking([{ tool: 'once' }, { tool: 'none' }])
+      .given(started('1.1.1'), started('1.1.2'))
+      .given({ type: 'call.result', data: { call: '1.1.1', attempt: 1, outcome: OK, ms: 300 } })
+      .given({ type: 'call.result', data: { call: '1.1.2', attempt: 1, outcome: UNKNOWN, ms: 500 } });
+    // 1 for the request.
+    expect(story.state.active?.activeMs).toBe(501);
   });
 
   test('turnCostUsd, with at most one request over it', () => {

@@ -1,0 +1,59 @@
+/** Opening a SQLite file: what is ours, what is too new, what has to be brought up to date, and how it is to be kept. */
+import { DatabaseSync } from 'node:sqlite';
+import { isOnrecordError, OnrecordError } from '../errors.ts';
+import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from './migrations.ts';
+import { storageFault } from './sqlite-fault.ts';
+
+/** A step's rows take about 3 KB: pages of 4 KB would waste a quarter of each. */
+const PAGE_BYTES = 8192;
+
+/** Throws `store-too-new`, `store-not-ours`, `store-damaged` and storage faults. */
+export const openDatabase = (path: string, durability: 'full' | 'normal'): DatabaseSync => {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path);
+    db.exec('PRAGMA busy_timeout = 5000');
+    refuseForeign(db, path);
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL`);
+    db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+    migrate(db);
+    db.exec('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON');
+    return db;
+  } catch (error) {
+    db?.close();
+    throw isOnrecordError(error) ? error : storageFault(error, path);
+  }
+};
+
+const pragma = (db: DatabaseSync, name: string): number =>
+  Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+
+const refuseForeign = (db: DatabaseSync, path: string): void => {
+  const application = pragma(db, 'application_id');
+  const format = pragma(db, 'user_version');
+  if (application === APPLICATION_ID && format <= STORE_FORMAT) return;
+  if (application === APPLICATION_ID)
+    throw new OnrecordError(
+      `This store was written by a newer Onrecord. ${path} has format ${format}; this program reads up to ${STORE_FORMAT}. ` +
+        'Nothing was changed. Update the program.',
+      { code: 'store-too-new', next: 'ask-a-person', details: { path, format, reads: STORE_FORMAT } },
+    );
+  const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
+  if (application !== 0 || tables.n > 0)
+    throw new OnrecordError(
+      `${path} is a database of another program. Nothing was changed. Name another file.`,
+      {
+        code: 'store-not-ours',
+        next: 'fix-input',
+        details: { path },
+      },
+    );
+};
+
+const migrate = (db: DatabaseSync): void => {
+  if (pragma(db, 'user_version') === STORE_FORMAT) return;
+  db.exec('BEGIN IMMEDIATE');
+  // Read again under the lock: a neighbour may have migrated in between.
+  for (const step of MIGRATIONS.slice(pragma(db, 'user_version'))) db.exec(step);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}; COMMIT`);
+};
