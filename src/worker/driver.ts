@@ -28,7 +28,7 @@ import {
   type News,
 } from './jobs.ts';
 import { Batch, type LiveSession } from './live-session.ts';
-import { isNews } from './news.ts';
+import { isNews, isRecorded } from './news.ts';
 import { Signal } from './signal.ts';
 
 /** Calls of one session that are executed at the same time. */
@@ -213,7 +213,8 @@ export class Driver {
     this.#taken = [...this.#inbox];
     for (const { news, job } of this.#taken) {
       // No news of a tool of its own: another driver has taken over and said that the attempt was lost.
-      const told = isNews(batch.state, news.fact) ? news : job === undefined ? undefined : evidenceOf(news);
+      const evidence = job === undefined || isRecorded(batch.state, news.fact) ? undefined : evidenceOf(news);
+      const told = isNews(batch.state, news.fact) ? news : evidence;
       if (told) batch.add(told.fact, told.blobs);
     }
     if (!this.#stop.signal.aborted) await this.#intend(batch);

@@ -1,4 +1,5 @@
 /** Whether a fact in hand still tells the log something: after an unclear commit it may stand there already. */
+import { canonical } from '../event/canonical.ts';
 import type { NewFact } from '../event/events.ts';
 import { findCall, type SessionState } from '../session/state.ts';
 
@@ -27,4 +28,13 @@ export const isNews = (state: SessionState, fact: NewFact): boolean => {
     default:
       return true;
   }
+};
+
+/** Whether the log has this very result of this attempt already: said twice, it is no further evidence. */
+export const isRecorded = (state: SessionState, fact: NewFact): boolean => {
+  if (fact.type !== 'call.result') return false;
+  const { call: id, attempt, outcome } = fact.data;
+  const call = findCall(state, id);
+  if (call?.attempt !== attempt || call.outcome === undefined) return false;
+  return canonical(call.outcome) === canonical(outcome);
 };
