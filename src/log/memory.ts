@@ -41,7 +41,7 @@ export class MemoryLog implements LogStore {
     if (epoch !== undefined && epoch !== stream?.epoch)
       throw new FencedError(session, epoch, stream?.epoch ?? 0);
     if (head !== expected) {
-      if (alreadyThere(append, stream?.events ?? [])) return;
+      if (append.again && alreadyThere(append, stream?.events ?? [])) return;
       throw new ConflictError(session, expected, head);
     }
     const target: Stream = stream ?? { events: [], summary: undefined, epoch: 0, lease: undefined };

@@ -271,7 +271,7 @@ export class SqliteLog implements LogStore {
     if (epoch !== undefined && epoch !== row?.epoch) throw new FencedError(session, epoch, row?.epoch ?? 0);
     const head = row?.head ?? 0;
     if (head !== expected) {
-      if (row && this.#alreadyThere(row.id, events)) return;
+      if (row && append.again && this.#alreadyThere(row.id, events)) return;
       throw new ConflictError(session, expected, head);
     }
     const id = row?.id ?? Number(this.#prepare(sql.INSERT_SESSION).run(session).lastInsertRowid);

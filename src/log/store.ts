@@ -24,6 +24,11 @@ export type Append = {
   /** The fencing epoch of the driver; absent for what comes from outside (turns, decisions). */
   readonly epoch?: number;
   readonly summary?: SessionSummary;
+  /**
+   * Sent before by this writer, with an unclear outcome: if these very events stand there, it was written. Without
+   * it, equal events of two writers at one head have one winner like any others.
+   */
+  readonly again?: boolean;
 };
 
 export type SessionRow = {

@@ -29,6 +29,8 @@ export class Batch {
   readonly #builder: RequestBuilder | undefined;
   #state: SessionState;
   #hash: Digest;
+  /** Handed to the store before: what became of that is not known, or this would not be sent again. */
+  #sent = false;
   readonly events: LogEvent[] = [];
   readonly stored: StoredEvent[] = [];
   readonly blobs: Blob[] = [];
@@ -89,8 +91,11 @@ export class Batch {
       before.canGoOn !== summary.canGoOn ||
       before.turns !== summary.turns ||
       before.agent !== summary.agent;
+    const again = this.#sent;
+    this.#sent = true;
     await store.append({
       session: this.session,
+      again,
       expected: this.expected,
       events: this.stored,
       ...(this.blobs.length > 0 && { blobs: this.blobs }),

@@ -241,7 +241,7 @@ export const describeLog = (name: string, openStore: OpenStore): void => {
         events: sealed('s', ['b', 'c'], { from: 2, prev: first?.hash ?? genesis('s') }),
       };
       await store.append(append);
-      await store.append(append);
+      await store.append({ ...append, again: true });
       expect(await store.read('s')).toHaveLength(3);
     });
 
@@ -250,14 +250,16 @@ export const describeLog = (name: string, openStore: OpenStore): void => {
       const append = { session: 's', expected: 0, events: sealed('s', ['a', 'b']) };
       await store.append(append);
       await grow(store, 's', ['c']);
-      await store.append(append);
+      await store.append({ ...append, again: true });
       expect(await store.read('s')).toHaveLength(3);
     });
 
-    test('the same append twice at one moment', async () => {
+    test('equal appends of two writers at one moment have one winner', async () => {
       const store = await fresh();
       const append = { session: 's', expected: 0, events: sealed('s', ['a', 'b']) };
-      await Promise.all([store.append(append), store.append(append)]);
+      const ends = await Promise.allSettled([store.append(append), store.append(append)]);
+      expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+      expect(ends[1]).toMatchObject({ reason: { code: 'append-conflict' } });
       expect(await store.read('s')).toHaveLength(2);
     });
 
