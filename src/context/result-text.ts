@@ -54,6 +54,10 @@ const closingText = (call: CallState): ResultText => {
           ? 'The turn was cancelled while this call ran; it was stopped without an effect.'
           : 'The turn was cancelled before this call was started. It was not run.',
       );
+    case 'expired':
+      return error('Nobody decided about this call before its deadline. It was not run.');
+    case 'withheld':
+      return { text: closing.message, isError: closing.mode !== 'dry-run' };
     case 'given-up':
       return error(
         `This call was started and whether it happened is not known; a person gave it up.${

@@ -1,6 +1,6 @@
 /** What is wrong with a policy, before it judges anything: a rule that never matches is a gate that is not there. */
 import { EFFECT_KINDS } from '../event/effect-kind.ts';
-import type { Condition, Policy, PolicyRule } from '../event/definition.ts';
+import type { AskTerms, Condition, Policy, PolicyRule } from '../event/definition.ts';
 
 const RULE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const OPERATORS = ['equals', 'oneOf', 'atMost', 'atLeast', 'domainIn', 'hostIn', 'below'] as const;
@@ -10,6 +10,8 @@ const NUMBERS: ReadonlySet<string> = new Set(['atMost', 'atLeast']);
 /** One sentence about the first problem; undefined where there is none. */
 export const policyProblem = (policy: Policy): string | undefined => {
   if (!Array.isArray(policy.rules)) return 'policy must be { rules: [...] }';
+  const terms = policy.ask && termsProblem(policy.ask);
+  if (terms !== undefined) return `policy ${terms}`;
   const ids = new Set<string>();
   for (const rule of policy.rules as readonly PolicyRule[]) {
     const problem = ids.has(rule.id) ? 'stands twice' : ruleProblem(rule);
@@ -27,6 +29,12 @@ const ruleProblem = (rule: PolicyRule): string | undefined => {
   const effect = rule.effects?.find((one) => !EFFECT_KINDS.includes(one));
   if (effect !== undefined)
     return `names the effect "${String(effect)}", which is none of ${EFFECT_KINDS.join(', ')}`;
+  const label = rule.seen?.find((one) => one !== 'untrusted' && one !== 'private');
+  if (label !== undefined)
+    return `looks for the label "${String(label)}", which is none of untrusted, private`;
+  if (rule.ask && rule.do !== 'ask') return `has terms for a question, but says do: "${rule.do}"`;
+  const terms = rule.ask && termsProblem(rule.ask);
+  if (terms !== undefined) return terms;
   for (const condition of rule.when ?? []) {
     const problem = conditionProblem(condition);
     if (problem !== undefined) return problem;
@@ -34,7 +42,22 @@ const ruleProblem = (rule: PolicyRule): string | undefined => {
   return undefined;
 };
 
-const conditionProblem = (condition: Condition): string | undefined => {
+const termsProblem = (terms: AskTerms): string | undefined => {
+  const { by, expiresMs, escalate } = terms;
+  const names = [...(by ?? []), ...(escalate?.to ?? [])];
+  if (by?.length === 0 || escalate?.to.length === 0) return 'asks nobody: name at least one person or role';
+  const odd = names.find((name) => typeof name !== 'string' || name === '' || name === 'role:');
+  if (odd !== undefined) return `asks "${String(odd)}", which is no name of a person and no "role:NAME"`;
+  for (const ms of [expiresMs, escalate?.afterMs])
+    if (ms !== undefined && (!Number.isInteger(ms) || ms < 1))
+      return `waits for "${String(ms)}" ms, which is no whole number from 1 up`;
+  if (expiresMs !== undefined && escalate && escalate.afterMs >= expiresMs)
+    return 'escalates after the question has lapsed';
+  return undefined;
+};
+
+/** What is wrong with a condition; undefined where nothing is. */
+export const conditionProblem = (condition: Condition): string | undefined => {
   const { at, ...rest } = condition as Condition & Record<string, unknown>;
   if (typeof at !== 'string' || (at !== '' && !at.startsWith('/')))
     return `has a condition at "${String(at)}", which is no JSON Pointer: "/recipient" or "/to/*/address"`;

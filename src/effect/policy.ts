@@ -3,7 +3,14 @@
  * parsed arguments, never at text prefixes. A condition that cannot be judged does not hold for `allow` and
  * holds for nothing else either: the next rule, and in the end the default, decides.
  */
-import type { Condition, Policy, PolicyRule, ToolDefinition } from '../event/definition.ts';
+import type {
+  AskTerms,
+  Condition,
+  Policy,
+  PolicyRule,
+  SeenLabel,
+  ToolDefinition,
+} from '../event/definition.ts';
 import type { StrictValue } from '../event/strict.ts';
 
 export type Verdict = {
@@ -20,8 +27,14 @@ export const RULE_EFFECTS = 'default:effect-asks';
 /** The same call was in doubt before in this session: a second one is never made without a person. */
 export const RULE_TWIN = 'runtime:same-call-was-in-doubt';
 
-export const judge = (policy: Policy, tool: ToolDefinition, args: StrictValue): Verdict => {
-  const rule = policy.rules.find((candidate) => matches(candidate, tool, args));
+/** In front of the call whose approval gave leave for this one. */
+export const RULE_GRANT = 'grant:';
+
+/** What a rule looks at beside the tool: the parsed arguments, and labels of what stood in the request. */
+export type Proposal = { readonly args: StrictValue; readonly seen: readonly SeenLabel[] };
+
+export const judge = (policy: Policy, tool: ToolDefinition, proposal: Proposal): Verdict => {
+  const rule = policy.rules.find((candidate) => matches(candidate, tool, proposal));
   if (rule?.do === 'deny') return verdict('deny', rule);
   if (tool.approval === 'always') return { do: 'ask', rule: RULE_ALWAYS };
   if (rule) return verdict(rule.do === 'allow' ? 'run' : 'ask', rule);
@@ -35,18 +48,31 @@ const verdict = (doing: Verdict['do'], rule: PolicyRule): Verdict => ({
   ...(rule.reason !== undefined && { reason: rule.reason }),
 });
 
-const matches = (rule: PolicyRule, tool: ToolDefinition, args: StrictValue): boolean =>
+/** How the named rule asks: its own terms before those of the policy. */
+export const askTerms = (policy: Policy, rule: string): AskTerms => ({
+  ...policy.ask,
+  ...policy.rules.find(({ id }) => id === rule)?.ask,
+});
+
+const matches = (rule: PolicyRule, tool: ToolDefinition, { args, seen }: Proposal): boolean =>
   (rule.tools?.some((pattern) => names(pattern, tool.name)) ?? true) &&
   (rule.effects?.includes(tool.effect) ?? true) &&
+  (rule.egress === undefined || rule.egress === tool.egress) &&
+  (rule.seen?.every((label) => seen.includes(label)) ?? true) &&
   (rule.when?.every((condition) => holds(condition, args, rule.do)) ?? true);
 
 const names = (pattern: string, name: string): boolean =>
   pattern.endsWith('.*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
 /** Of several values every one must fit before something is allowed; a single one is enough to ask or deny. */
-const holds = (condition: Condition, args: StrictValue, doing: PolicyRule['do']): boolean => {
+const holds = (condition: Condition, args: StrictValue, doing: PolicyRule['do']): boolean =>
+  doing === 'allow'
+    ? fitsAll(condition, args)
+    : resolve(args, condition.at).values.some((value) => fits(condition, value));
+
+/** Whether there is a value at the condition's place, and every one that is there fits. */
+export const fitsAll = (condition: Condition, args: StrictValue): boolean => {
   const { values, missing } = resolve(args, condition.at);
-  if (doing !== 'allow') return values.some((value) => fits(condition, value));
   return !missing && values.length > 0 && values.every((value) => fits(condition, value));
 };
 

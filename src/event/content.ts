@@ -48,7 +48,12 @@ export type Usage = {
 };
 
 /** Who did something: taken from the credential, never from the body of a request. */
-export type Actor = { readonly kind: 'person' | 'program' | 'runtime'; readonly name: string };
+export type Actor = {
+  readonly kind: 'person' | 'program' | 'runtime';
+  readonly name: string;
+  /** What the credential says this actor may act as. */
+  readonly roles?: readonly string[];
+};
 
 /** How one attempt of a call ended. A closed set: whatever a tool does becomes one of these. */
 export type Outcome =

@@ -16,6 +16,8 @@ export type ToolDefinition = {
   readonly timeoutMs: number;
   readonly retry: { readonly attempts: number; readonly baseMs: number; readonly maxMs: number };
   readonly labels: { readonly untrusted: boolean; readonly private: boolean };
+  /** Whether something can leave through its arguments: a mail, a request to a server. */
+  readonly egress: boolean;
   /** Whether the tool has a preview, and so is asked for one before it starts. */
   readonly previews: boolean;
   /** Digest over everything above, in canonical form. */
@@ -50,15 +52,49 @@ export type PolicyRule = {
   /** Tool names; a trailing ".*" stands for all with that prefix. Absent: every tool. */
   readonly tools?: readonly string[];
   readonly effects?: readonly EffectKind[];
+  /** Only tools through which something can leave, or only those through which nothing can. */
+  readonly egress?: boolean;
+  /** Only where text with all of these labels stood in the request that proposed the call. */
+  readonly seen?: readonly SeenLabel[];
   /** All must hold. A condition whose value is missing does not hold. */
   readonly when?: readonly Condition[];
   readonly do: 'allow' | 'ask' | 'deny';
   /** Shown to the person who is asked, or told to the model where it is denied. */
   readonly reason?: string;
+  /** How this rule asks; what it does not say, the policy's `ask` says. */
+  readonly ask?: AskTerms;
 };
 
 /** Rules in order, the first that matches decides; without a match reads are allowed and the rest is asked. */
-export type Policy = { readonly rules: readonly PolicyRule[] };
+export type Policy = {
+  readonly rules: readonly PolicyRule[];
+  /** How people are asked, whichever rule asks. */
+  readonly ask?: AskTerms;
+};
+
+/** What a text of the conversation is: written by strangers, or nobody else's business. */
+export type SeenLabel = 'untrusted' | 'private';
+
+/** Who may decide about a call, and until when. */
+export type AskTerms = {
+  /** Names of people, or `role:NAME` for all with that role. Absent: whoever may decide at all. */
+  readonly by?: readonly string[];
+  /** Whoever asked for the turn cannot be the only one to approve. */
+  readonly fourEyes?: boolean;
+  /** Milliseconds after which the question lapses and nothing is run. Absent: it stands until somebody decides. */
+  readonly expiresMs?: number;
+  /** After `afterMs` milliseconds further people may decide and are told. */
+  readonly escalate?: { readonly afterMs: number; readonly to: readonly string[] };
+};
+
+/**
+ * What may start. `dry-run`: effects are previewed and not done. `read-only`: only tools without an effect.
+ * `frozen`: nothing, no model request either; what waits goes on when the mode is lifted.
+ */
+export type Mode = 'normal' | 'dry-run' | 'read-only' | 'frozen';
+
+/** From the loosest to the strictest. */
+export const MODES: readonly Mode[] = ['normal', 'dry-run', 'read-only', 'frozen'];
 
 export type Limits = {
   readonly stepsPerTurn: number;

@@ -7,7 +7,7 @@
 import type { Digest } from './canonical.ts';
 import type { CallId } from './call-id.ts';
 import type { Actor, BlobRef, Content, Outcome, ResponseBlock, StopReason, Usage } from './content.ts';
-import type { AgentDefinition } from './definition.ts';
+import type { AgentDefinition, Condition, Mode, SeenLabel } from './definition.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** A piece of a request part: literal text, or the text of an earlier event at a JSON Pointer, plain or as a JSON string. */
@@ -45,8 +45,16 @@ export type Receipt = {
   readonly inDoubt: readonly CallId[];
 };
 
+/** Leave for further calls like one that was approved: the same tool, asked about by the same rule. */
+export type Grant = {
+  /** All must hold for the arguments of a call that is to run without a question. */
+  readonly when: readonly Condition[];
+  /** Milliseconds that it lasts. */
+  readonly forMs: number;
+};
+
 export type ApprovalDecision =
-  | { readonly do: 'approve' }
+  | { readonly do: 'approve'; readonly grant?: Grant }
   /** `args` is canonical JSON text, validated before it is recorded. */
   | { readonly do: 'edit'; readonly args: string }
   | { readonly do: 'reject'; readonly reason?: string }
@@ -63,6 +71,7 @@ export type FactData = {
     readonly agent: AgentDefinition;
     readonly program: string;
     readonly title?: string;
+    readonly mode?: Mode;
     readonly parent?: { readonly session: string; readonly seq: number; readonly hash: Digest };
   };
   'agent.updated': { readonly agent: AgentDefinition; readonly program: string };
@@ -74,6 +83,34 @@ export type FactData = {
     readonly fingerprint: Digest;
     readonly input: readonly Content[];
     readonly by: Actor;
+    /** What the input is, where it is not the asker's own word: a mail that came in, a customer's file. */
+    readonly labels?: readonly SeenLabel[];
+  };
+  /**
+   * What may start from here on. `store` is the gate of the whole store, as the session's driver found it: it
+   * stands at event `seq` of the control log.
+   */
+  'mode.changed':
+    | { readonly scope: 'session'; readonly mode: Mode; readonly by: Actor; readonly reason?: string }
+    | {
+        readonly scope: 'store';
+        readonly mode: Mode;
+        readonly by: Actor;
+        readonly reason?: string;
+        readonly seq?: number;
+      };
+  /** A moment was reached that a deadline or an escalation waits for. */
+  'time.reached': { readonly due: number };
+  /** People were told of a question or a call in doubt, or could not be. */
+  'notice.sent': {
+    readonly call: CallId;
+    /** What about: "asked 1", "escalated 1", "in-doubt 2". */
+    readonly topic: string;
+    readonly channels: readonly {
+      readonly name: string;
+      readonly attempts: number;
+      readonly problem?: string;
+    }[];
   };
   'turn.cancel_requested': { readonly turn: number; readonly by: Actor; readonly reason?: string };
   'driver.changed': { readonly epoch: number; readonly reason: 'process-lost' };
@@ -179,6 +216,8 @@ export type DecisionData = {
     readonly do: 'run' | 'ask';
     /** The rule that said so. */
     readonly rule: string;
+    /** Labels of the texts that stood in the request which this call comes from. */
+    readonly seen?: readonly SeenLabel[];
   };
   /** Never started; the model gets an error result. */
   'call.rejected': {
@@ -188,7 +227,24 @@ export type DecisionData = {
     readonly reason: string;
     readonly message: string;
   };
-  'approval.requested': { readonly call: CallId; readonly digest: Digest; readonly rule: string };
+  'approval.requested': {
+    readonly call: CallId;
+    readonly digest: Digest;
+    readonly rule: string;
+    /** Who may decide; absent: whoever may decide at all. */
+    readonly by?: readonly string[];
+    readonly fourEyes?: true;
+    /** Wall time, milliseconds since 1970 UTC. */
+    readonly expiresAt?: number;
+    readonly escalates?: { readonly at: number; readonly to: readonly string[] };
+  };
+  'approval.escalated': { readonly call: CallId; readonly to: readonly string[] };
+  /** Nobody decided in time, or what was decided came to nothing before its deadline. */
+  'approval.expired': { readonly call: CallId };
+  /** What was approved is not what would run now: it is asked again. */
+  'approval.invalidated': { readonly call: CallId; readonly reason: 'preview-changed' };
+  /** Not started, because of the mode; the model is told. */
+  'call.withheld': { readonly call: CallId; readonly mode: Mode; readonly message: string };
   'call.started': { readonly call: CallId; readonly attempt: number };
   'call.retry': {
     readonly call: CallId;
@@ -247,6 +303,10 @@ const DECISIONS: Readonly<Record<DecisionType, true>> = {
   'call.proposed': true,
   'call.rejected': true,
   'approval.requested': true,
+  'approval.escalated': true,
+  'approval.expired': true,
+  'approval.invalidated': true,
+  'call.withheld': true,
   'call.started': true,
   'call.retry': true,
   'call.failed': true,
@@ -259,6 +319,9 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'session.created': true,
   'agent.updated': true,
   'turn.accepted': true,
+  'mode.changed': true,
+  'time.reached': true,
+  'notice.sent': true,
   'turn.cancel_requested': true,
   'driver.changed': true,
   'request.failed': true,

@@ -13,6 +13,10 @@ export type SessionSummary = {
   /** Calls that wait for a decision, and calls in doubt. */
   readonly waiting: number;
   readonly inDoubt: number;
+  /** When something falls due by itself: a question lapses or is escalated. Wall time, milliseconds since 1970 UTC. */
+  readonly wakeAt?: number;
+  /** Questions and doubts that nobody was told of yet. */
+  readonly untold: number;
   /** US dollars; null while a part of it is unknown. */
   readonly cost: number | null;
   /** Milliseconds since 1970 UTC. */

@@ -38,12 +38,15 @@ export class MemoryLog implements LogStore {
     const { session, expected, events, epoch } = append;
     const stream = this.#streams.get(session);
     const head = stream?.events.length ?? 0;
+    const { given } = append;
+    const found = given && (this.#streams.get(given.session)?.events.length ?? 0);
     if (epoch !== undefined && epoch !== stream?.epoch)
       throw new FencedError(session, epoch, stream?.epoch ?? 0);
     if (head !== expected) {
       if (append.again && alreadyThere(append, stream?.events ?? [])) return;
       throw new ConflictError(session, expected, head);
     }
+    if (given && found !== given.head) throw new ConflictError(given.session, given.head, found ?? 0);
     const target: Stream = stream ?? { events: [], summary: undefined, epoch: 0, lease: undefined };
     target.events.push(...events);
     if (append.summary) target.summary = append.summary;
@@ -81,6 +84,8 @@ export class MemoryLog implements LogStore {
       if (query.status && !query.status.includes(summary.status)) continue;
       if (query.agent !== undefined && summary.agent !== query.agent) continue;
       if (query.canGoOn !== undefined && summary.canGoOn !== query.canGoOn) continue;
+      if (query.dueBy !== undefined && (summary.wakeAt ?? Infinity) > query.dueBy) continue;
+      if (query.untold !== undefined && summary.untold > 0 !== query.untold) continue;
       if (query.before !== undefined && summary.updatedAt >= query.before) continue;
       rows.push({ session, head: events.length, summary });
     }

@@ -11,6 +11,8 @@ export const MIGRATIONS: readonly string[] = [
     agent       TEXT,
     status      TEXT,
     can_go_on   INTEGER,
+    wake_at     INTEGER,
+    untold      INTEGER NOT NULL DEFAULT 0,
     updated_at  INTEGER,
     summary     TEXT,
     epoch       INTEGER NOT NULL DEFAULT 0,
@@ -20,6 +22,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX session_by_time ON session (updated_at DESC);
   CREATE INDEX session_by_status ON session (status, updated_at DESC);
   CREATE INDEX session_that_can_go_on ON session (updated_at) WHERE can_go_on;
+  CREATE INDEX session_by_wake ON session (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX session_untold ON session (updated_at) WHERE untold > 0;
 
   -- body: canonical JSON as text, or its zstd form as a blob. Rows over 1 KB would spill to overflow pages
   -- in a WITHOUT ROWID table, so the rowid stays.

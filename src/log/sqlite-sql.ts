@@ -13,7 +13,7 @@ export const INSERT_BLOB =
   'INSERT INTO blob (digest, size, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING';
 export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
 export const SET_SUMMARY =
-  'UPDATE session SET agent = ?, status = ?, can_go_on = ?, updated_at = ?, summary = ? WHERE id = ?';
+  'UPDATE session SET agent = ?, status = ?, can_go_on = ?, wake_at = ?, untold = ?, updated_at = ?, summary = ? WHERE id = ?';
 export const FIND_LEASE = 'SELECT id, epoch, owner, lease_until FROM session WHERE name = ?';
 export const SET_LEASE = 'UPDATE session SET epoch = ?, owner = ?, lease_until = ? WHERE id = ?';
 export const RENEW_LEASE =
@@ -27,6 +27,8 @@ export const LIST_SESSIONS = `
     AND (:agent IS NULL OR agent = :agent)
     AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
     AND (:can_go_on IS NULL OR can_go_on = :can_go_on)
+    AND (:due_by IS NULL OR wake_at <= :due_by)
+    AND (:untold IS NULL OR (untold > 0) = :untold)
     AND (:before IS NULL OR updated_at < :before)
   ORDER BY updated_at DESC, name
   LIMIT :limit`;

@@ -130,6 +130,8 @@ export class SqliteLog implements LogStore {
       agent: query.agent ?? null,
       status: query.status ? JSON.stringify(query.status) : null,
       can_go_on: query.canGoOn === undefined ? null : Number(query.canGoOn),
+      due_by: query.dueBy ?? null,
+      untold: query.untold === undefined ? null : Number(query.untold),
       before: query.before ?? null,
       limit: query.limit ?? SESSIONS_LIMIT,
     };
@@ -274,12 +276,19 @@ export class SqliteLog implements LogStore {
       if (row && append.again && this.#alreadyThere(row.id, events)) return;
       throw new ConflictError(session, expected, head);
     }
+    if (append.given) this.#checkGiven(append.given);
     const id = row?.id ?? Number(this.#prepare(sql.INSERT_SESSION).run(session).lastInsertRowid);
     const insert = this.#prepare(sql.INSERT_EVENT);
     for (const event of events)
       insert.run(id, event.seq, Buffer.from(event.hash, 'hex'), storedBody(event.body));
     for (const blob of append.blobs ?? []) this.#insertBlob(blob);
     if (append.summary) this.#setSummary(id, append.summary);
+  }
+
+  #checkGiven({ session, head }: NonNullable<Append['given']>): void {
+    const id = this.#findId(session);
+    const found = id === undefined ? 0 : (this.#head(id)?.seq ?? 0);
+    if (found !== head) throw new ConflictError(session, head, found);
   }
 
   #alreadyThere(id: number, events: readonly StoredEvent[]): boolean {
@@ -297,8 +306,8 @@ export class SqliteLog implements LogStore {
   }
 
   #setSummary(id: number, summary: SessionSummary): void {
-    const { agent, status, canGoOn, updatedAt } = summary;
-    const row = [agent, status, Number(canGoOn), updatedAt, JSON.stringify(summary)];
+    const { agent, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
+    const row = [agent, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
     this.#prepare(sql.SET_SUMMARY).run(...row, id);
   }
 

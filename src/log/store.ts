@@ -7,6 +7,7 @@
  * 3. An append under an epoch that is no longer the session's is refused (fenced).
  * 4. Bodies and blobs come back as the bytes that went in.
  * 5. Sending an append again whose outcome was unclear adds nothing.
+ * 6. An append that is given another log's head is written only while that log ends there.
  */
 import { OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
@@ -24,6 +25,8 @@ export type Append = {
   /** The fencing epoch of the driver; absent for what comes from outside (turns, decisions). */
   readonly epoch?: number;
   readonly summary?: SessionSummary;
+  /** Written only while this other log ends there; else a conflict, which names it. */
+  readonly given?: { readonly session: string; readonly head: number };
   /**
    * Sent before by this writer, with an unclear outcome: if these very events stand there, it was written. Without
    * it, equal events of two writers at one head have one winner like any others.
@@ -41,6 +44,10 @@ export type SessionQuery = {
   readonly status?: readonly SessionStatus[];
   readonly agent?: string;
   readonly canGoOn?: boolean;
+  /** Sessions whose `wakeAt` is not after this wall time, milliseconds since 1970 UTC. */
+  readonly dueBy?: number;
+  /** Sessions with something that nobody was told of yet. */
+  readonly untold?: boolean;
   readonly limit?: number;
   /** Sessions last changed before this moment, for the next page. */
   readonly before?: number;

@@ -1,12 +1,13 @@
 /** What follows for one call: the question to a person, another attempt, doubt, or the end of it. */
 import { approvalDigest } from '../effect/approval.ts';
+import { askTerms } from '../effect/policy.ts';
 import type { ToolDefinition } from '../event/definition.ts';
 import type { NewDecision } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { backoffMs } from './backoff.ts';
 import { concludeReopened } from './conclude-proposal.ts';
-import { needsPreparing } from './evolve.ts';
-import { toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
+import { needsPreparing } from './preparing.ts';
+import { modeOf, toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
 
 /** Attempts of a call that the tool's own retry policy does not count: after a lost process, or when it is safe to repeat. */
 export const SAFE_ATTEMPTS_MAX = 5;
@@ -20,16 +21,67 @@ export const concludeCall = (
   const tool = toolOf(state.agent, call.tool);
   if (call.phase === 'ended') return tool && afterAttempt(state, turn, call, tool);
   if (turn.cancel) return call.unproven && tool?.effect !== 'none' ? doubt(call, 'cancelled') : stopped(call);
+  const late = concludeTime(state, call);
+  if (late) return late;
+  if (call.phase === 'stale')
+    return { type: 'approval.invalidated', data: { call: call.id, reason: 'preview-changed' } };
+  const held = tool && concludeMode(state, call, tool);
+  if (held) return held;
   if (call.phase === 'reopened') return concludeReopened(state, call);
   if (call.phase === 'to-ask' && tool && !needsPreparing(state, call)) return ask(state, call, tool);
   return undefined;
 };
 
 /** The question stands in the log with the digest of all that decides what would happen. */
-const ask = (state: SessionState, call: CallState, tool: ToolDefinition): NewDecision => ({
-  type: 'approval.requested',
-  data: { call: call.id, digest: digestToApprove(state, call, tool), rule: call.rule },
-});
+const ask = (state: SessionState, call: CallState, tool: ToolDefinition): NewDecision => {
+  const { by, fourEyes, expiresMs, escalate } = askTerms(state.agent.policy, call.rule);
+  return {
+    type: 'approval.requested',
+    data: {
+      call: call.id,
+      digest: digestToApprove(state, call, tool),
+      rule: call.rule,
+      ...(by && { by }),
+      ...(fourEyes === true && { fourEyes }),
+      ...(expiresMs !== undefined && { expiresAt: state.lastAt + expiresMs }),
+      ...(escalate && { escalates: { at: state.lastAt + escalate.afterMs, to: escalate.to } }),
+    },
+  };
+};
+
+/** Time is what the last event says. A yes that led to no start before the deadline is no yes any more. */
+const concludeTime = (state: SessionState, call: CallState): NewDecision | undefined => {
+  const { terms, phase, attempt } = call;
+  const stands = phase === 'asking' || phase === 'stale' || (phase === 'ready' && attempt === 0);
+  if (!terms || !stands) return undefined;
+  if (terms.expiresAt !== undefined && terms.expiresAt <= state.lastAt)
+    return { type: 'approval.expired', data: { call: call.id } };
+  if (phase === 'asking' && terms.escalates && terms.escalates.at <= state.lastAt)
+    return { type: 'approval.escalated', data: { call: call.id, to: terms.escalates.to } };
+  return undefined;
+};
+
+/** What the mode keeps from starting. A question that stands already stays; its answer meets the mode then. */
+const concludeMode = (
+  state: SessionState,
+  call: CallState,
+  tool: ToolDefinition,
+): NewDecision | undefined => {
+  const mode = modeOf(state);
+  if (tool.effect === 'none' || call.phase === 'asking') return undefined;
+  if (mode !== 'dry-run' && mode !== 'read-only') return undefined;
+  // An earlier attempt may have happened: nobody may say that it was not run.
+  if (call.unproven) return doubt(call, mode);
+  if (mode === 'dry-run' && needsPreparing(state, call)) return undefined;
+  return { type: 'call.withheld', data: { call: call.id, mode, message: withheld(mode, call) } };
+};
+
+const withheld = (mode: 'dry-run' | 'read-only', { tool, prepared }: CallState): string => {
+  if (mode === 'read-only')
+    return `This session is read-only: ${tool} was not run. Only tools that change nothing are run.`;
+  const would = prepared && prepared.title !== '' ? ` It would: ${prepared.title}` : '';
+  return `Dry run: ${tool} was not run and nothing was changed.${would}`;
+};
 
 export const digestToApprove = (
   state: SessionState,

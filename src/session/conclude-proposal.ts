@@ -1,6 +1,6 @@
 /** What follows from a model's response: every call it asks for is proposed or rejected, in order. */
 import { checkSchema, decodeArguments } from '../effect/arguments.ts';
-import { judge, RULE_TWIN, type Verdict } from '../effect/policy.ts';
+import { fitsAll, judge, RULE_GRANT, RULE_TWIN, type Verdict } from '../effect/policy.ts';
 import { callId } from '../event/call-id.ts';
 import type { StopReason } from '../event/content.ts';
 import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
@@ -10,6 +10,7 @@ import {
   toolOf,
   twin,
   type CallState,
+  type GrantState,
   type ResponseState,
   type SessionState,
   type TurnState,
@@ -55,7 +56,11 @@ export const concludeProposal = (state: SessionState, turn: TurnState): NewDecis
   if (!usable.ok) return reject(usable.reason, usable.message);
   const verdict = judgeCall(state, tool, usable.value, usable.canonical);
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
-  return { type: 'call.proposed', data: { ...head, do: verdict.do, rule: verdict.rule } };
+  const { seen = [] } = turn.request ?? {};
+  return {
+    type: 'call.proposed',
+    data: { ...head, do: verdict.do, rule: verdict.rule, ...(seen.length > 0 && { seen }) },
+  };
 };
 
 const unknownTool = (agent: AgentDefinition, name: string): string => {
@@ -96,11 +101,30 @@ export const judgeCall = (
   value: StrictValue,
   args: string,
 ): Verdict => {
-  const verdict = judge(state.agent.policy, tool, value);
+  const { seen = [] } = state.active?.request ?? {};
+  const judged = judge(state.agent.policy, tool, { args: value, seen });
+  const grant = judged.do === 'ask' ? grantFor(state, tool, value, judged.rule) : undefined;
+  const verdict: Verdict = grant ? { do: 'run', rule: `${RULE_GRANT}${grant.call}` } : judged;
   if (verdict.do === 'run' && tool.effect !== 'none' && state.doubted.includes(twin(tool.name, args)))
     return { do: 'ask', rule: RULE_TWIN };
   return verdict;
 };
+
+/** Leave for the very rule that asks, given for this definition of the tool, not run out, and for arguments like these. */
+const grantFor = (
+  state: SessionState,
+  tool: ToolDefinition,
+  value: StrictValue,
+  rule: string,
+): GrantState | undefined =>
+  state.grants.find(
+    (grant) =>
+      grant.tool === tool.name &&
+      grant.definition === tool.digest &&
+      grant.rule === rule &&
+      grant.expiresAt > state.lastAt &&
+      grant.when.every((condition) => fitsAll(condition, value)),
+  );
 
 const denial = ({ rule, reason }: Verdict): string =>
   `Policy does not allow this call (rule ${rule}${reason === undefined ? '' : `: ${reason}`}). It was not run.`;
@@ -125,6 +149,12 @@ export const concludeReopened = (state: SessionState, call: CallState): NewDecis
   const run = verdict.do === 'run' || answered || (call.doubt !== undefined && verdict.rule === RULE_TWIN);
   return {
     type: 'call.proposed',
-    data: { ...head, args: call.args, do: run ? 'run' : 'ask', rule: verdict.rule },
+    data: {
+      ...head,
+      args: call.args,
+      do: run ? 'run' : 'ask',
+      rule: verdict.rule,
+      ...(call.seen.length > 0 && { seen: call.seen }),
+    },
   };
 };

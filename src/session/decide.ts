@@ -6,7 +6,9 @@ import { checkSchema, decodeArguments } from '../effect/arguments.ts';
 import { digestOf, type Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor, Content } from '../event/content.ts';
+import type { Mode, SeenLabel } from '../event/definition.ts';
 import type { ApprovalDecision, NewFact, Settlement } from '../event/events.ts';
+import { objection, type Objection } from './may-decide.ts';
 import { findCall, toolOf, type CallState, type Decided, type SessionState } from './state.ts';
 
 export type Command =
@@ -15,6 +17,7 @@ export type Command =
       readonly key: string;
       readonly input: readonly Content[];
       readonly by: Actor;
+      readonly labels?: readonly SeenLabel[];
     }
   | {
       readonly kind: 'decide';
@@ -30,7 +33,14 @@ export type Command =
       readonly by: Actor;
       readonly note?: string;
     }
-  | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string };
+  | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string }
+  | {
+      readonly kind: 'set-mode';
+      readonly scope: 'session' | 'store';
+      readonly mode: Mode;
+      readonly by: Actor;
+      readonly reason?: string;
+    };
 
 export type Decision =
   | { readonly kind: 'facts'; readonly facts: readonly NewFact[]; readonly turn?: number }
@@ -52,19 +62,23 @@ export type RefusalCode =
   | 'not-in-doubt'
   | 'digest-mismatch'
   | 'turn-cancelled'
+  | Objection['code']
   | 'arguments-invalid'
   | 'nothing-to-cancel';
 
-export const decide = (state: SessionState, command: Command): Decision => {
+/** `now`: wall time, milliseconds since 1970 UTC, by which a deadline has passed or not. */
+export const decide = (state: SessionState, command: Command, now: number): Decision => {
   switch (command.kind) {
     case 'send':
       return send(state, command);
     case 'decide':
-      return decideApproval(state, command);
+      return decideApproval(state, command, now);
     case 'settle':
       return settle(state, command);
     case 'cancel':
       return cancel(state, command);
+    case 'set-mode':
+      return setMode(state, command);
     default:
       return command satisfies never;
   }
@@ -77,8 +91,9 @@ const refuse = (code: RefusalCode, message: string, decided?: Decided): Decision
   ...(decided && { decided }),
 });
 
-const send = (state: SessionState, { key, input, by }: Extract<Command, { kind: 'send' }>): Decision => {
-  const fingerprint = digestOf(input);
+const send = (state: SessionState, command: Extract<Command, { kind: 'send' }>): Decision => {
+  const { key, input, by, labels = [] } = command;
+  const fingerprint = digestOf(labels.length > 0 ? { input, labels } : input);
   const known = state.turns.find((turn) => turn.key === key);
   if (known && known.fingerprint === fingerprint) return { kind: 'replayed', turn: known.turn };
   if (known)
@@ -90,23 +105,36 @@ const send = (state: SessionState, { key, input, by }: Extract<Command, { kind: 
   return {
     kind: 'facts',
     turn,
-    facts: [{ type: 'turn.accepted', data: { turn, key, fingerprint, input, by } }],
+    facts: [
+      {
+        type: 'turn.accepted',
+        data: { turn, key, fingerprint, input, by, ...(labels.length > 0 && { labels }) },
+      },
+    ],
   };
 };
 
-const decideApproval = (state: SessionState, command: Extract<Command, { kind: 'decide' }>): Decision => {
+const decideApproval = (
+  state: SessionState,
+  command: Extract<Command, { kind: 'decide' }>,
+  now: number,
+): Decision => {
   const { digest, decision, by } = command;
   const call = findCall(state, command.call);
   if (!call) return refuse('call-not-found', `No call ${command.call} waits in this session.`);
   if (call.decided && call.phase !== 'asking') return again(call.id, call.decided, command);
   if (call.closing?.kind === 'cancelled')
     return refuse('turn-cancelled', `The turn of call ${call.id} was cancelled. Nothing is run.`);
+  if (call.closing?.kind === 'expired')
+    return refuse('approval-expired', `The question about call ${call.id} has lapsed. Nothing is run.`);
   if (call.phase !== 'asking') return refuse('not-asked', `Call ${call.id} does not wait for a decision.`);
   if (digest !== call.digest)
     return refuse(
       'digest-mismatch',
       `What you saw is not what stands now: call ${call.id} waits under digest ${call.digest}. Look at it again.`,
     );
+  const objected = objection(state, call, { decision, by, now });
+  if (objected) return refuse(objected.code, objected.message);
   if (decision.do !== 'edit') return accept(command.call, digest, decision, by);
   return edit(state, call, command, decision.args);
 };
@@ -176,4 +204,11 @@ const cancel = (state: SessionState, { by, reason }: Extract<Command, { kind: 'c
   if (turn.cancel) return { kind: 'replayed', turn: turn.turn };
   const data = { turn: turn.turn, by, ...(reason !== undefined && { reason }) };
   return { kind: 'facts', turn: turn.turn, facts: [{ type: 'turn.cancel_requested', data }] };
+};
+
+const setMode = (state: SessionState, command: Extract<Command, { kind: 'set-mode' }>): Decision => {
+  const { scope, mode, by, reason } = command;
+  if (state.mode[scope] === mode) return { kind: 'replayed' };
+  const data = { scope, mode, by, ...(reason !== undefined && { reason }) };
+  return { kind: 'facts', facts: [{ type: 'mode.changed', data }] };
 };

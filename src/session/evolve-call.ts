@@ -2,6 +2,8 @@
 import type { Settlement, LogEvent } from '../event/events.ts';
 import type { Outcome } from '../event/content.ts';
 import { digestOf } from '../event/canonical.ts';
+import type { Json } from '../event/json.ts';
+import { needsRecheck } from './preparing.ts';
 import type { CallState, Closing, Decided, Pause } from './state.ts';
 
 type CallEventType =
@@ -9,6 +11,11 @@ type CallEventType =
   | 'call.prepared'
   | 'approval.requested'
   | 'approval.decided'
+  | 'approval.escalated'
+  | 'approval.expired'
+  | 'approval.invalidated'
+  | 'call.withheld'
+  | 'notice.sent'
   | 'call.started'
   | 'call.result'
   | 'call.late'
@@ -24,20 +31,23 @@ export type CallEvent = Extract<LogEvent, { type: CallEventType }>;
 export const evolveCall = (call: CallState, event: CallEvent): CallState => {
   if (call.phase === 'closed') return call;
   switch (event.type) {
+    case 'approval.requested':
+    case 'approval.decided':
+    case 'approval.escalated':
+    case 'approval.expired':
+    case 'approval.invalidated':
+      return evolveQuestion(call, event);
+    case 'notice.sent':
+      return { ...call, told: event.data.topic };
+    case 'call.withheld':
+      return close(call, { kind: 'withheld', mode: event.data.mode, message: event.data.message });
     case 'call.refused':
       // Refused now, but an earlier attempt may have happened: nobody may say that it was not run.
       if (call.unproven)
         return { ...call, phase: 'ended', outcome: { kind: 'unclear', reason: event.data.code } };
       return close(call, { kind: 'rejected', reason: event.data.code, message: event.data.message });
     case 'call.prepared':
-      return {
-        ...call,
-        prepared: { preview: digestOf(event.data.preview), base: event.data.base },
-      };
-    case 'approval.requested':
-      return { ...call, phase: 'asking', digest: event.data.digest, round: call.round + 1 };
-    case 'approval.decided':
-      return decided(call, event);
+      return prepared(call, event.data);
     case 'call.started':
       return { ...call, phase: 'started', attempt: event.data.attempt, outcome: undefined };
     case 'call.result':
@@ -70,6 +80,44 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
       return event satisfies never;
   }
 };
+
+type QuestionEvent = Extract<CallEvent, { type: `approval.${string}` }>;
+
+const evolveQuestion = (call: CallState, event: QuestionEvent): CallState => {
+  switch (event.type) {
+    case 'approval.requested': {
+      const { digest, by, fourEyes = false, expiresAt, escalates } = event.data;
+      const terms = { by, fourEyes, expiresAt, escalates, escalated: false };
+      return { ...call, phase: 'asking', digest, round: call.round + 1, rechecked: false, terms };
+    }
+    case 'approval.decided':
+      return decided(call, event);
+    case 'approval.escalated': {
+      const { terms } = call;
+      if (!terms) return call;
+      const by = terms.by && [...terms.by, ...event.data.to];
+      return { ...call, terms: { ...terms, by, escalates: undefined, escalated: true } };
+    }
+    case 'approval.expired':
+      return close(call, { kind: 'expired' });
+    case 'approval.invalidated':
+      return { ...call, phase: 'to-ask', decided: undefined };
+    default:
+      return event satisfies never;
+  }
+};
+
+/** A preview made again after a person's yes: what it is bound to is still so, or it is to be asked again. */
+const prepared = (call: CallState, { preview, base }: Prepared): CallState => {
+  const { title } = preview;
+  const made = { preview: digestOf(preview), title: typeof title === 'string' ? title : '', base };
+  if (!needsRecheck(call)) return { ...call, prepared: made };
+  if (digestOf((call.prepared?.base ?? null) as Json) === digestOf(base ?? null))
+    return { ...call, rechecked: true };
+  return { ...call, phase: 'stale', prepared: made };
+};
+
+type Prepared = Extract<CallEvent, { type: 'call.prepared' }>['data'];
 
 export const pauseUntil = (notBefore: number, at: number): Pause => ({
   notBefore,

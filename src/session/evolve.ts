@@ -9,14 +9,18 @@ import type { EventData, LogEvent } from '../event/events.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { joinLabels, labelsOf } from './labels.ts';
 import {
+  findCall,
   NO_PAUSE,
   toolOf,
   twin,
   type CallState,
+  type GrantState,
   type RequestState,
   type ResponseState,
   type SessionState,
+  type TurnRecord,
   type TurnState,
 } from './state.ts';
 
@@ -43,6 +47,9 @@ export const initial = (session: string): SessionState => ({
   lastRequest: undefined,
   leftOpen: [],
   doubted: [],
+  grants: [],
+  seen: [],
+  mode: { session: 'normal', store: 'normal' },
   cost: 0,
   costUnknown: false,
 });
@@ -60,11 +67,17 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
         agent: event.data.agent,
         title: event.data.title ?? '',
         createdAt: event.at,
+        mode: { ...state.mode, session: event.data.mode ?? 'normal' },
       };
     case 'agent.updated':
       return { ...state, agent: event.data.agent };
     case 'turn.accepted':
       return accepted(state, event.seq, event.data);
+    case 'mode.changed':
+      return { ...state, mode: { ...state.mode, [event.data.scope]: event.data.mode } };
+    case 'time.reached':
+      // The moment itself is the news: it stands in the event's `at`.
+      return state;
     case 'turn.cancel_requested':
       return inTurn(state, event.data.turn, (turn) => ({
         ...turn,
@@ -148,9 +161,10 @@ const inRequest = (
 ): SessionState =>
   inTurn(state, turn, (active) => (active.request ? { ...active, request: change(active.request) } : active));
 
-const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
+const newTurn = ({ turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>): TurnState => ({
   turn,
-  acceptedSeq,
+  acceptedSeq: seq,
+  by,
   step: 0,
   request: undefined,
   response: undefined,
@@ -165,12 +179,14 @@ const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
 });
 
 const accepted = (state: SessionState, seq: number, data: EventData['turn.accepted']): SessionState => {
-  const { turn, key, fingerprint, input } = data;
-  const record = { turn, key, fingerprint, seq, endedSeq: undefined, outcome: undefined, reason: undefined };
+  const { turn, key, fingerprint, input, by } = data;
+  const open = { endedSeq: undefined, outcome: undefined, reason: undefined };
+  const record: TurnRecord = { turn, key, fingerprint, seq, by, ...open };
   const title = state.title === '' ? titleOf(input) : state.title;
   const turns = [...state.turns, record];
-  if (state.active) return { ...state, title, turns, queue: [...state.queue, turn] };
-  return { ...state, title, turns, active: newTurn(turn, seq) };
+  const next = { ...state, title, turns, seen: joinLabels(state.seen, data.labels) };
+  if (state.active) return { ...next, queue: [...state.queue, turn] };
+  return { ...next, active: newTurn(record) };
 };
 
 const TITLE_LENGTH_MAX = 80;
@@ -188,7 +204,15 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
     step: data.step,
     invalidInARow: invalidSteps(turn),
     callsMs: 0,
-    request: { seq, step: data.step, phase: 'open', attempt: 1, pause: NO_PAUSE, problem: undefined },
+    request: {
+      seq,
+      step: data.step,
+      phase: 'open',
+      attempt: 1,
+      pause: NO_PAUSE,
+      problem: undefined,
+      seen: state.seen,
+    },
     response: undefined,
     calls: [],
   })),
@@ -247,8 +271,9 @@ const proposed = (state: SessionState, data: EventData['call.proposed']): Sessio
     const before = active.calls.find((call) => call.id === data.call);
     const phase = data.do === 'run' ? 'ready' : 'to-ask';
     // Proposed again after an edit: the same call with other arguments.
-    if (before) return withCall(active, { ...before, args, phase, rule: data.rule, prepared: undefined });
-    return withCall(active, { ...newCall(data, args), phase, rule: data.rule });
+    const said = { args, phase, rule: data.rule, seen: data.seen ?? [] } as const;
+    if (before) return withCall(active, { ...before, ...said, prepared: undefined });
+    return withCall(active, { ...newCall(data, args), ...said });
   });
 };
 
@@ -274,6 +299,10 @@ const newCall = (data: { call: CallState['id']; tool: string; label: string }, a
   round: 0,
   digest: undefined,
   decided: undefined,
+  terms: undefined,
+  rechecked: false,
+  seen: [],
+  told: '',
   edited: false,
   outcome: undefined,
   doubt: undefined,
@@ -289,8 +318,9 @@ const withCall = (turn: TurnState, call: CallState): TurnState => {
 };
 
 /** Events about one call: in the active step, or left open by an ended turn. */
-const evolveCalls = (state: SessionState, event: CallEvent): SessionState => {
+const evolveCalls = (before: SessionState, event: CallEvent): SessionState => {
   const id = event.data.call;
+  const state = noteGrant(noteResult(before, event), event);
   const doubted = event.type === 'call.doubted' ? noteDoubt(state, id) : state.doubted;
   const turn = state.active;
   const call = turn?.calls.find((other) => other.id === id);
@@ -302,6 +332,38 @@ const evolveCalls = (state: SessionState, event: CallEvent): SessionState => {
   const answered = next.phase === 'closed' || next.phase === 'reopened';
   const rest = state.leftOpen.filter((other) => other.id !== id);
   return { ...state, doubted, leftOpen: answered ? rest : [...rest, next] };
+};
+
+/** Whatever a tool says comes into the conversation, its failures and late results too. */
+const noteResult = (state: SessionState, event: CallEvent): SessionState => {
+  if (event.type !== 'call.result' && event.type !== 'call.late' && event.type !== 'call.reconciled')
+    return state;
+  const tool = findCall(state, event.data.call)?.tool;
+  if (tool === undefined) return state;
+  const seen = joinLabels(state.seen, labelsOf(toolOf(state.agent, tool)));
+  return seen === state.seen ? state : { ...state, seen };
+};
+
+/** Leave for further calls that a session holds at a time; the oldest goes first. */
+const GRANTS_MAX = 100;
+
+const noteGrant = (state: SessionState, event: CallEvent): SessionState => {
+  if (event.type !== 'approval.decided' || event.data.decision.do !== 'approve') return state;
+  const { grant } = event.data.decision;
+  const call = findCall(state, event.data.call);
+  const tool = call && toolOf(state.agent, call.tool);
+  if (!grant || !tool || call.phase !== 'asking' || call.digest !== event.data.digest) return state;
+  const { when, forMs } = grant;
+  const given: GrantState = {
+    call: call.id,
+    tool: tool.name,
+    definition: tool.digest,
+    rule: call.rule,
+    when,
+    expiresAt: event.at + forMs,
+  };
+  const valid = state.grants.filter(({ expiresAt }) => expiresAt > event.at);
+  return { ...state, grants: [...valid, given].slice(-GRANTS_MAX) };
 };
 
 const noteDoubt = (state: SessionState, id: CallState['id']): readonly string[] => {
@@ -338,15 +400,7 @@ const ended = (state: SessionState, seq: number, data: EventData['turn.ended']):
     ...state,
     turns,
     queue,
-    active: record && newTurn(record.turn, record.seq),
+    active: record && newTurn(record),
     leftOpen: [...state.leftOpen, ...open],
   };
-};
-
-/** Whether a call has to be prepared by its tool before it may start or be asked about. */
-export const needsPreparing = (state: SessionState, call: CallState): boolean => {
-  const tool = toolOf(state.agent, call.tool);
-  if (!tool?.previews || call.prepared) return false;
-  // Once a person was asked, what runs has a preview on record, also after an edit.
-  return call.phase === 'to-ask' || call.round > 0 || tool.effect === 'reconcilable';
 };

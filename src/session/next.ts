@@ -3,8 +3,8 @@
  * work and appends what came of it. No work and nothing to conclude means that the session rests.
  */
 import type { CallId } from '../event/call-id.ts';
-import { needsPreparing } from './evolve.ts';
-import { toolOf, type CallState, type Pause, type SessionState, type TurnState } from './state.ts';
+import { needsPreparing } from './preparing.ts';
+import { modeOf, toolOf, type CallState, type Pause, type SessionState, type TurnState } from './state.ts';
 
 export type Work =
   /** Build the request of this step, record it, send it. */
@@ -31,6 +31,14 @@ export type Work =
 export const next = (state: SessionState): readonly Work[] => {
   const turn = state.active;
   if (!turn) return [];
+  const all = workOf(state, turn);
+  // What has begun ends; nothing is begun.
+  return modeOf(state) === 'frozen' ? all.filter((work) => HAS_BEGUN.has(work.kind)) : all;
+};
+
+const HAS_BEGUN: ReadonlySet<Work['kind']> = new Set(['request', 'execute', 'reconcile']);
+
+const workOf = (state: SessionState, turn: TurnState): readonly Work[] => {
   const work = turn.calls.flatMap((call) => callWork(state, turn, call));
   const request = requestWork(turn);
   return request ? [...work, request] : work;
@@ -91,7 +99,7 @@ export const workName = (work: Work): string => {
     case 'request':
       return `request ${work.turn}.${work.step}#${work.attempt}`;
     case 'prepare':
-      return `prepare ${work.call.id}/${work.call.round}`;
+      return `prepare ${work.call.id}/${work.call.round}${work.call.prepared ? ' again' : ''}`;
     case 'start':
     case 'execute':
       return `attempt ${work.call.id}#${work.attempt}`;

@@ -5,7 +5,13 @@
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor, Content, Cut, Outcome, ResponseBlock, StopReason } from '../event/content.ts';
-import type { AgentDefinition } from '../event/definition.ts';
+import {
+  MODES,
+  type AgentDefinition,
+  type Condition,
+  type Mode,
+  type SeenLabel,
+} from '../event/definition.ts';
 import type { RequestProblem, TurnOutcome } from '../event/events.ts';
 
 /** How a call was closed, and what the model is told. Exactly one for every call of a response. */
@@ -23,6 +29,8 @@ export type Closing =
   | { readonly kind: 'denied'; readonly by: string; readonly reason?: string }
   | { readonly kind: 'responded'; readonly by: string; readonly content: readonly Content[] }
   | { readonly kind: 'cancelled'; readonly started: boolean }
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'withheld'; readonly mode: Mode; readonly message: string }
   | { readonly kind: 'given-up'; readonly by: string; readonly note?: string };
 
 export type CallPhase =
@@ -31,6 +39,8 @@ export type CallPhase =
   /** A person is to be asked, once the preview is there. */
   | 'to-ask'
   | 'asking'
+  /** Approved, and the tool's preview has changed since: it is to be asked again. */
+  | 'stale'
   | 'started'
   /** The last attempt ended without a result; what follows is decided, or the tool is asked to reconcile. */
   | 'ended'
@@ -62,11 +72,19 @@ export type CallState = {
   readonly attempt: number;
   readonly pause: Pause;
   /** What the tool bound its preview to; `undefined` until prepared. */
-  readonly prepared: { readonly preview: Digest; readonly base: unknown } | undefined;
+  readonly prepared: { readonly preview: Digest; readonly title: string; readonly base: unknown } | undefined;
   /** Questions asked so far, and the digest that the current one is bound to. */
   readonly round: number;
   readonly digest: Digest | undefined;
   readonly decided: Decided | undefined;
+  /** Of the question that stands or was answered. */
+  readonly terms: Terms | undefined;
+  /** Approved, and what the preview was bound to was still so right before the start. */
+  readonly rechecked: boolean;
+  /** Labels of what stood in the request that the call comes from. */
+  readonly seen: readonly SeenLabel[];
+  /** What people were told of last. */
+  readonly told: string;
   readonly edited: boolean;
   readonly outcome: Outcome | Unfinished | undefined;
   readonly doubt: Doubt | undefined;
@@ -92,6 +110,26 @@ export type Decided = {
   readonly content: Digest;
 };
 
+/** Who may decide, and until when. Moments are wall time, milliseconds since 1970 UTC. */
+export type Terms = {
+  readonly by: readonly string[] | undefined;
+  readonly fourEyes: boolean;
+  readonly expiresAt: number | undefined;
+  readonly escalates: { readonly at: number; readonly to: readonly string[] } | undefined;
+  readonly escalated: boolean;
+};
+
+/** Leave that a person gave for further calls. */
+export type GrantState = {
+  /** The call whose approval gave it. */
+  readonly call: CallId;
+  readonly tool: string;
+  readonly definition: Digest;
+  readonly rule: string;
+  readonly when: readonly Condition[];
+  readonly expiresAt: number;
+};
+
 export type Doubt = {
   readonly reason: string;
   readonly since: number;
@@ -107,6 +145,8 @@ export type RequestState = {
   readonly attempt: number;
   readonly pause: Pause;
   readonly problem: RequestProblem | undefined;
+  /** Labels of what stands in it. */
+  readonly seen: readonly SeenLabel[];
 };
 
 /** The part of a response that the decider still needs. */
@@ -123,6 +163,8 @@ export type ResponseState = {
 export type TurnState = {
   readonly turn: number;
   readonly acceptedSeq: number;
+  /** Who asked. */
+  readonly by: Actor;
   readonly step: number;
   readonly request: RequestState | undefined;
   readonly response: ResponseState | undefined;
@@ -147,6 +189,7 @@ export type TurnRecord = {
   readonly key: string;
   readonly fingerprint: Digest;
   readonly seq: number;
+  readonly by: Actor;
   readonly endedSeq: number | undefined;
   readonly outcome: TurnOutcome | undefined;
   readonly reason: string | undefined;
@@ -172,10 +215,19 @@ export type SessionState = {
   readonly leftOpen: readonly CallState[];
   /** Tool and arguments of calls that were in doubt: a twin of one always asks a person. */
   readonly doubted: readonly string[];
+  readonly grants: readonly GrantState[];
+  /** Labels of what has come into the conversation so far, in a fixed order. */
+  readonly seen: readonly SeenLabel[];
+  /** What the session itself allows, and what the gate of the whole store was when it was last looked at. */
+  readonly mode: { readonly session: Mode; readonly store: Mode };
   readonly cost: number;
   /** Whether some response came without a known cost. */
   readonly costUnknown: boolean;
 };
+
+/** The stricter of the session's mode and the store's. */
+export const modeOf = ({ mode }: SessionState): Mode =>
+  MODES.indexOf(mode.session) > MODES.indexOf(mode.store) ? mode.session : mode.store;
 
 export const twin = (tool: string, args: string): string => `${tool} ${args}`;
 

@@ -3,6 +3,8 @@ import type { SessionStatus, SessionSummary } from '../event/summary.ts';
 import type { SessionState } from './state.ts';
 import { conclude } from './conclude.ts';
 import { next, waiting } from './next.ts';
+import { untold } from './notices.ts';
+import { wakeAtOf } from './deadlines.ts';
 
 /** The most urgent thing first: what a person can act on, then what went wrong, then the rest. */
 export const statusOf = (state: SessionState): SessionStatus => {
@@ -22,12 +24,19 @@ export const statusOf = (state: SessionState): SessionStatus => {
   }
 };
 
-/** Whether a session can go on without anybody's answer. */
+/**
+ * Whether a session can go on without anybody's answer. What only the store's gate holds can: it goes on by itself
+ * as soon as the gate is open.
+ */
 export const canGoOn = (state: SessionState): boolean =>
-  next(state).length > 0 || conclude(state) !== undefined;
+  next(ungated(state)).length > 0 || conclude(state) !== undefined;
+
+const ungated = (state: SessionState): SessionState =>
+  state.mode.store === 'frozen' ? { ...state, mode: { ...state.mode, store: 'normal' } } : state;
 
 export const summaryOf = (state: SessionState): SessionSummary => {
   const { approvals, inDoubt } = waiting(state);
+  const wakeAt = wakeAtOf(state);
   return {
     agent: state.agent.name,
     title: state.title,
@@ -36,6 +45,8 @@ export const summaryOf = (state: SessionState): SessionSummary => {
     turns: state.turns.length,
     waiting: approvals.length,
     inDoubt: inDoubt.length,
+    ...(wakeAt !== undefined && { wakeAt }),
+    untold: untold(state).length,
     cost: state.costUnknown ? null : state.cost,
     createdAt: state.createdAt,
     updatedAt: state.lastAt,

@@ -80,6 +80,11 @@ export type ToolOptions<Input> = {
   readonly retry?: RetryPolicy;
   readonly labels?: OutputLabels;
   /**
+   * Whether something can leave through the arguments: a mail, a request to a server. Policy can ask for a person
+   * where that meets untrusted or private text. Default: true for a tool with an effect, false for one without.
+   */
+  readonly egress?: boolean;
+  /**
    * Shows the consequence of the exact arguments; must change nothing. Throw a ToolError for arguments that
    * can never run (the model is told, nobody is asked).
    */
@@ -101,6 +106,7 @@ export type Tool = {
   readonly timeoutMs: number;
   readonly retry: Required<RetryPolicy>;
   readonly labels: Required<OutputLabels>;
+  readonly egress: boolean;
   readonly preview: ((input: never, context: ToolContext) => Promise<Preview> | Preview) | undefined;
   readonly reconcile: ((input: never, context: ToolContext) => Promise<Reconciled> | Reconciled) | undefined;
   readonly execute: (input: never, context: ToolContext) => unknown;
@@ -144,6 +150,7 @@ export function tool<Input>(options: ToolOptions<Input>): Tool {
     timeoutMs,
     retry: { attempts, baseMs: retry?.baseMs ?? RETRY_BASE_MS, maxMs: retry?.maxMs ?? RETRY_MAX_MS },
     labels: { untrusted: options.labels?.untrusted ?? false, private: options.labels?.private ?? false },
+    egress: options.egress ?? effect !== 'none',
     preview: options.preview,
     reconcile: options.reconcile,
     execute: options.execute,

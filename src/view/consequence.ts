@@ -39,8 +39,13 @@ export type EditTrial =
 
 const SOMEBODY: Actor = { kind: 'person', name: 'somebody' };
 
-/** Holds edited arguments against the tool's schema and the policy. Records nothing. */
-export const tryEdit = (record: SessionRecord, question: Question, text: string): EditTrial => {
+/** Holds arguments that somebody has edited against the tool's schema and the policy. Records nothing. */
+export const tryEdit = (
+  record: SessionRecord,
+  question: Question,
+  text: string,
+  by: Actor = SOMEBODY,
+): EditTrial => {
   const decoded = decodeArguments(text);
   if (!decoded.ok) return { kind: 'invalid', message: decoded.message };
   const args = decoded.canonical;
@@ -51,9 +56,9 @@ export const tryEdit = (record: SessionRecord, question: Question, text: string)
     call,
     digest,
     decision: { do: 'edit', args },
-    by: SOMEBODY,
+    by,
   };
-  const decision = decide(record.state, command);
+  const decision = decide(record.state, command, record.state.lastAt);
   if (decision.kind === 'refused') return { kind: 'invalid', message: decision.message };
   const facts = decision.kind === 'facts' ? decision.facts : [];
   const { decisions } = trial(record.state, facts);
@@ -90,7 +95,7 @@ export type SettleTrial = {
 export const trySettle = (record: SessionRecord, settling: Settling): SettleTrial | undefined => {
   const { state } = record;
   const before = findCall(state, settling.call);
-  const decision = decide(state, { kind: 'settle', ...settling });
+  const decision = decide(state, { kind: 'settle', ...settling }, state.lastAt);
   const [fact] = decision.kind === 'facts' ? decision.facts : [];
   if (!before || !fact) return undefined;
   const event = { ...fact, seq: state.seq + 1, at: state.lastAt };

@@ -66,6 +66,13 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
         text: `${options.me === event.data.by.name ? 'cancel' : 'cancels'} turn ${event.data.turn}${because(event.data.reason)}`,
         by: event.data.by.name,
       };
+    case 'mode.changed': {
+      const { scope, mode, by, reason } = event.data;
+      const where = scope === 'store' ? 'the whole store' : 'this session';
+      return { text: `${where} is ${mode} now${because(reason)}`, by: by.name };
+    }
+    case 'time.reached':
+      return { text: 'a deadline was reached' };
     case 'driver.changed':
       return {
         mark: 'fail',
@@ -188,6 +195,8 @@ type CallEvent = Exclude<
         | 'turn.accepted'
         | 'turn.cancel_requested'
         | 'driver.changed'
+        | 'mode.changed'
+        | 'time.reached'
         | 'turn.ended'
         | 'response.received';
     }
@@ -218,6 +227,16 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
       const reason = event.type === 'call.refused' ? event.data.code : event.data.reason;
       return { who, mark: 'fail', text: `${firstLine(event.data.message)} (${reason})`, by: 'policy' };
     }
+    case 'approval.escalated':
+      return { who, text: `${about}, went to ${event.data.to.join(', ')}`, state: 'escalated' };
+    case 'approval.expired':
+      return { who, mark: 'cancelled', text: `${about}, nobody decided in time`, state: 'lapsed' };
+    case 'approval.invalidated':
+      return { who, mark: 'wait', text: `${about}, what was approved has changed`, state: 'asked again' };
+    case 'call.withheld':
+      return { who, mark: 'cancelled', text: about, state: `withheld, ${event.data.mode}` };
+    case 'notice.sent':
+      return { who, text: `${event.data.topic}: ${noticeTold(event.data.channels)}` };
     case 'call.cancelled':
       return {
         who,
@@ -230,6 +249,11 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
       return attemptTold(reading, event, { who, about });
   }
 };
+
+const noticeTold = (channels: EventData['notice.sent']['channels']): string =>
+  channels
+    .map(({ name, problem }) => (problem === undefined ? `told by ${name}` : `${name} failed: ${problem}`))
+    .join(', ');
 
 type AttemptEvent = Extract<
   CallEvent,

@@ -85,9 +85,20 @@ const checkLimits = (given: Partial<Limits>, fail: (what: string) => never): Lim
 };
 
 const toolDefinition = (tool: Tool): ToolDefinition => {
-  const { name, description, effect, approval, timeoutMs, retry, labels } = tool;
+  const { name, description, effect, approval, timeoutMs, retry, labels, egress } = tool;
   const inputSchema = toJsonSchema(name, tool.inputSchema);
   const previews = tool.preview !== undefined;
-  const data = { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, previews };
+  const data = {
+    name,
+    description,
+    inputSchema,
+    effect,
+    approval,
+    timeoutMs,
+    retry,
+    labels,
+    egress,
+    previews,
+  };
   return { ...data, digest: digestOf(data) };
 };

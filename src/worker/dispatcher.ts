@@ -14,11 +14,13 @@ import {
   type LogStore,
   type Owner,
 } from '../log/store.ts';
+import { wakeAtOf } from '../session/deadlines.ts';
 import { canGoOn } from '../session/summary.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { Driver, type Rest } from './driver.ts';
 import type { Faults } from './fault-point.ts';
+import { CONTROL_LOG, OPEN_GATE, readGate, type Gate } from './gate.ts';
 import type { News, StreamDelta } from './jobs.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { LiveSession } from './live-session.ts';
@@ -57,6 +59,7 @@ export class Dispatcher {
   readonly #unsubscribe: () => void;
   /** Sessions that wait for the store, and what they were told. */
   readonly #waiting = new Map<string, StorageError>();
+  #gate: Gate = OPEN_GATE;
   #closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -75,9 +78,31 @@ export class Dispatcher {
     return this.#closing;
   }
 
-  /** Takes up every session that can go on and that nobody drives. */
+  /** The store's gate as it stands now. */
+  async gate(): Promise<Gate> {
+    this.#gate = await readGate(this.#options.store, this.#gate);
+    return this.#gate;
+  }
+
+  /** Says that a moment was reached that the session waits for, where it was. */
+  async ring(session: string): Promise<void> {
+    await this.#options.sessions.append(session, (state, now) => {
+      const due = wakeAtOf(state);
+      if (due === undefined || due > now) return [];
+      return [{ fact: { type: 'time.reached', data: { due } }, blobs: [] }];
+    });
+  }
+
+  /** Takes up every session that can go on and that nobody drives, and rings where a moment was reached. */
   async sweep(): Promise<void> {
-    const rows = await this.#options.store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
+    const { store, clock } = this.#options;
+    const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
+    for (const { session } of due) {
+      await this.ring(session);
+      this.go(session);
+    }
+    if ((await this.gate()).mode === 'frozen') return;
+    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of rows)
       if (this.#options.knows(summary.agent) && !this.#driving.has(session)) this.go(session);
   }
@@ -119,8 +144,10 @@ export class Dispatcher {
       await live.refresh(store);
       sessions.keep(live);
     }
+    await this.ring(session);
     const state = await sessions.state(session);
-    if (!canGoOn(state) || this.#closing) return undefined;
+    const { mode } = await this.gate();
+    if (!canGoOn(state) || this.#closing || mode === 'frozen') return undefined;
     const agent = this.#options.agent(state.agent.name);
     const since = this.#options.clock.monotonic();
     const claim = await this.#ask(session);
@@ -167,6 +194,7 @@ export class Dispatcher {
       clock: this.#options.clock,
       program: PROGRAM,
       lease: { since, ms: LEASE_MS },
+      gate: { last: () => this.#gate, look: () => this.gate() },
       onStorageFault: (fault) => this.#waits(session, fault),
       jobs: {
         agent,
@@ -230,7 +258,8 @@ export class Dispatcher {
   }
 
   #changed(change: Change): void {
-    if (change) return this.#driving.get(change.session)?.driver.wake(change.head);
+    if (change && change.session !== CONTROL_LOG)
+      return this.#driving.get(change.session)?.driver.wake(change.head);
     for (const { driver } of this.#driving.values()) driver.wake();
     if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
   }

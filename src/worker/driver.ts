@@ -9,7 +9,7 @@
 import type { Clock } from '../clock.ts';
 import type { Digest } from '../event/canonical.ts';
 import { open } from '../event/envelope.ts';
-import type { EventData } from '../event/events.ts';
+import type { EventData, LogEvent } from '../event/events.ts';
 import type { SessionStatus } from '../event/summary.ts';
 import { ConflictError, FencedError, StorageError, type Blob, type LogStore } from '../log/store.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
@@ -17,6 +17,7 @@ import { inFlight, next, waiting, workName, type Work } from '../session/next.ts
 import { statusOf } from '../session/summary.ts';
 import type { Pause, SessionState } from '../session/state.ts';
 import { definitionDigest } from './agent.ts';
+import { CONTROL_LOG, type Gate } from './gate.ts';
 import {
   attemptJob,
   prepareJob,
@@ -63,6 +64,8 @@ export type DriverOptions = {
   readonly live: LiveSession;
   /** When the claim was asked for, on the monotonic clock, and for how long it was given. */
   readonly lease: { readonly since: number; readonly ms: number };
+  /** The store's gate, as it was last looked at, and a fresh look. */
+  readonly gate: { last(): Gate; look(): Promise<Gate> };
   readonly onStorageFault: (fault: StorageError | undefined) => void;
 };
 
@@ -70,6 +73,10 @@ export type DriverOptions = {
 type Job = { readonly work: Work; readonly abort: AbortController };
 
 type Delivery = { readonly news: News; readonly job?: string };
+
+/** What begins something in the world, and so is subject to the store's gate. */
+const isIntent = ({ type }: LogEvent): boolean =>
+  type === 'call.started' || type === 'request.built' || type === 'request.sent';
 
 /** What a tool has said, for a log that expects nothing of it any more. That it was given up is no news of the tool. */
 const evidenceOf = (news: News): News | undefined => {
@@ -98,6 +105,8 @@ export class Driver {
   #taken: readonly Delivery[] = [];
   /** The head that this driver has written or is about to write. */
   #head = 0;
+  /** Where the control log ended when the intents in hand were decided on. */
+  #gateHead = 0;
   #stale = false;
   #over = false;
   #failure: unknown;
@@ -222,6 +231,10 @@ export class Driver {
   }
 
   async #intend(batch: Batch): Promise<void> {
+    const { mode, head: seq, last } = this.#options.gate.last();
+    this.#gateHead = seq;
+    if (last && batch.state.mode.store !== mode && batch.state.active)
+      batch.add({ type: 'mode.changed', data: { ...last, scope: 'store', seq } });
     for (;;) {
       const work = next(batch.state).find((one) => this.#isDue(one, batch));
       if (!work) return;
@@ -269,6 +282,10 @@ export class Driver {
         break;
       }
       case 'start': {
+        // What was decided in time and could not start in time is not started late.
+        const due = work.call.terms?.expiresAt;
+        if (due !== undefined && due <= batch.at && work.call.attempt === 0)
+          return batch.add({ type: 'time.reached', data: { due } });
         const problem = await startProblem(batch.state, work.call, agent);
         if (problem) return batch.add(problem.fact, problem.blobs);
         batch.add({ type: 'call.started', data: { call: work.call.id, attempt: work.attempt } });
@@ -308,9 +325,12 @@ export class Driver {
     this.#head = batch.state.seq;
     try {
       // The very same batch again: if it was written after all, the store knows it by its hashes.
-      await this.#patiently(() => batch.commit(store, { epoch, faults: jobs.faults }));
+      const given = batch.events.some(isIntent) ? { session: CONTROL_LOG, head: this.#gateHead } : undefined;
+      const options = { epoch, faults: jobs.faults, ...(given && { given }) };
+      await this.#patiently(() => batch.commit(store, options));
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
+      await this.#patiently(() => this.#options.gate.look());
       await this.#reload();
       return false;
     }

@@ -28,14 +28,19 @@ export class KnownSessions {
 
   /**
    * Appends what `decide` answers for the state at the head; where somebody else appended first, it is asked
-   * again. Nothing is appended where it answers nothing.
+   * again. Nothing is appended where it answers nothing. A log that is not there is begun where `begin` says so.
    */
-  async append(session: string, decide: (state: SessionState) => readonly News[]): Promise<void> {
+  async append(
+    session: string,
+    decide: (state: SessionState, now: number) => readonly News[],
+    { begin = false }: { readonly begin?: boolean } = {},
+  ): Promise<void> {
     for (;;) {
-      const live = await this.#live(session);
-      const news = decide(live.state);
+      const live = await this.#live(session, begin);
+      const now = this.#clock.now();
+      const news = decide(live.state, now);
       if (news.length === 0) return;
-      const batch = new Batch(live, this.#clock.now());
+      const batch = new Batch(live, now);
       for (const { fact, blobs } of news) batch.add(fact, blobs);
       try {
         await batch.commit(this.#store, { faults: this.#faults });
@@ -57,8 +62,9 @@ export class KnownSessions {
     this.#remember(live.reader());
   }
 
-  async #live(session: string): Promise<LiveSession> {
+  async #live(session: string, begin = false): Promise<LiveSession> {
     const live = this.#known.get(session) ?? new LiveSession(session);
+    if (begin && !(await this.#store.head(session))) return live;
     await live.refresh(this.#store);
     this.#remember(live);
     return live;

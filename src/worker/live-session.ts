@@ -10,7 +10,7 @@ import type { LogEvent, NewEvent } from '../event/events.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import type { Encoder } from '../context/encoding.ts';
 import { pages } from '../log/pages.ts';
-import type { Blob, LogStore } from '../log/store.ts';
+import type { Append, Blob, LogStore } from '../log/store.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import type { SessionState } from '../session/state.ts';
@@ -19,6 +19,13 @@ import type { FaultPlace, Faults } from './fault-point.ts';
 
 /** Decisions that may follow from one fact; more means that conclude does not come to rest. */
 const DECISIONS_MAX = 10_000;
+
+export type CommitOptions = {
+  readonly epoch?: number;
+  readonly faults?: Faults | undefined;
+  /** Another log that must still end there. */
+  readonly given?: Append['given'];
+};
 
 /** Events that belong together, sealed one after the other on a state that is not committed yet. */
 export class Batch {
@@ -72,10 +79,7 @@ export class Batch {
   }
 
   /** Writes the batch. The list of sessions is touched only when what it shows has changed. */
-  async commit(
-    store: LogStore,
-    { epoch, faults }: { readonly epoch?: number; readonly faults?: Faults | undefined } = {},
-  ): Promise<void> {
+  async commit(store: LogStore, { epoch, faults, given }: CommitOptions = {}): Promise<void> {
     const place = (): FaultPlace => ({
       session: this.session,
       what: this.events.map((event) => event.type).join(' '),
@@ -90,6 +94,8 @@ export class Batch {
       before.inDoubt !== summary.inDoubt ||
       before.canGoOn !== summary.canGoOn ||
       before.turns !== summary.turns ||
+      before.wakeAt !== summary.wakeAt ||
+      before.untold !== summary.untold ||
       before.agent !== summary.agent;
     const again = this.#sent;
     this.#sent = true;
@@ -100,7 +106,9 @@ export class Batch {
       events: this.stored,
       ...(this.blobs.length > 0 && { blobs: this.blobs }),
       ...(epoch !== undefined && { epoch }),
-      ...(changed && { summary }),
+      ...(given && { given }),
+      // The control log has no agent and stands in no list.
+      ...(changed && summary.agent !== '' && { summary }),
     });
     if (faults) await faults.reach('append.after', place());
   }

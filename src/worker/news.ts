@@ -1,6 +1,7 @@
 /** Whether a fact in hand still tells the log something: after an unclear commit it may stand there already. */
 import { canonical } from '../event/canonical.ts';
 import type { NewFact } from '../event/events.ts';
+import { needsPreparing } from '../session/preparing.ts';
 import { findCall, type SessionState } from '../session/state.ts';
 
 export const isNews = (state: SessionState, fact: NewFact): boolean => {
@@ -17,7 +18,7 @@ export const isNews = (state: SessionState, fact: NewFact): boolean => {
     }
     case 'call.prepared': {
       const call = findCall(state, fact.data.call);
-      return call !== undefined && !call.prepared && call.phase !== 'closed';
+      return call !== undefined && needsPreparing(state, call);
     }
     case 'call.refused': {
       const call = findCall(state, fact.data.call);

@@ -8,6 +8,7 @@ import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
+import { MODES, type Mode, type SeenLabel } from '../event/definition.ts';
 import type { ApprovalDecision, LogEvent, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
@@ -28,6 +29,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { StreamDelta } from './jobs.ts';
+import { CONTROL_LOG, type Gate } from './gate.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
@@ -62,6 +64,10 @@ export type SendOptions = {
   /** Names the turn: sending the same key again is the same turn. 1 to 255 visible ASCII characters. */
   readonly key?: string;
   readonly by?: Actor;
+  /** What the message is, where it is not the sender's own word: `untrusted` for a mail that came in. */
+  readonly labels?: readonly SeenLabel[];
+  /** What a new session may start; default `normal`. */
+  readonly mode?: Mode;
 };
 
 export type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
@@ -77,6 +83,8 @@ const SILENT: Logger = { info: () => undefined, warn: () => undefined };
 const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-settled']);
 
 type SendCommand = Extract<Command, { kind: 'send' }>;
+
+type NewSession = { readonly agent: Agent; readonly mode: Mode | undefined };
 
 export class Runtime {
   readonly store: LogStore;
@@ -127,8 +135,10 @@ export class Runtime {
   async send(options: SendOptions): Promise<Sent> {
     const input: readonly Content[] = [{ type: 'text', text: checkMessage(options.message) }];
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
-    const command: Command = { kind: 'send', key, input, by: options.by ?? HERE };
-    if (options.session === undefined) return this.#start(this.agent(options.agent ?? ''), command);
+    const { by = HERE, labels = [], mode } = options;
+    const command: SendCommand = { kind: 'send', key, input, by, labels };
+    if (options.session === undefined)
+      return this.#start({ agent: this.agent(options.agent ?? ''), mode }, command);
     return this.#say(options.session, command);
   }
 
@@ -149,6 +159,30 @@ export class Runtime {
   async cancel(session: string, options: { by?: Actor; reason?: string } = {}): Promise<Answered> {
     const { by = HERE, reason } = options;
     return this.#answer(session, { kind: 'cancel', by, ...(reason !== undefined && { reason }) });
+  }
+
+  /**
+   * Says what may start from now on, in one session or, without one, in the whole store. When this returns nothing
+   * starts against it any more, in any process.
+   */
+  async setMode(
+    mode: Mode,
+    options: { session?: string; by?: Actor; reason?: string } = {},
+  ): Promise<Answered> {
+    if (!MODES.includes(mode))
+      throw badInput('mode-unknown', `There is no mode "${String(mode)}"; there are ${MODES.join(', ')}.`);
+    const { session, by = HERE, reason } = options;
+    const scope = session === undefined ? 'store' : 'session';
+    const command: Command = { kind: 'set-mode', scope, mode, by, ...(reason !== undefined && { reason }) };
+    if (session !== undefined) return this.#answer(session, command);
+    const decision = await this.#command(CONTROL_LOG, command);
+    await this.#dispatcher.sweep();
+    return { replayed: decision.kind === 'replayed' };
+  }
+
+  /** The gate of the whole store: its mode, and who set it. */
+  gate(): Promise<Gate> {
+    return this.#dispatcher.gate();
   }
 
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
@@ -224,12 +258,12 @@ export class Runtime {
   }
 
   /** A new session has its id from the key, so that the same key is the same session, also after a crash. */
-  async #start(agent: Agent, command: SendCommand): Promise<Sent> {
+  async #start({ agent, mode }: NewSession, command: SendCommand): Promise<Sent> {
     for (let taken = 0; ; taken++) {
       const session = sessionId(agent.definition.name, command.key, taken);
       const place = (): FaultPlace => ({ session, what: command.kind });
       await reach(this.#faults, 'command.before', place);
-      if (await this.#create(session, agent, command)) {
+      if (await this.#create(session, { agent, mode }, command)) {
         const answer = await reach(this.#faults, 'command.after', place);
         const decision = answer === 'again' ? await this.#record(session, command) : undefined;
         this.#dispatcher.go(session);
@@ -241,10 +275,11 @@ export class Runtime {
     }
   }
 
-  async #create(session: string, agent: Agent, command: SendCommand): Promise<boolean> {
+  async #create(session: string, { agent, mode }: NewSession, command: SendCommand): Promise<boolean> {
     const batch = new Batch(new LiveSession(session), this.#clock.now());
-    batch.add({ type: 'session.created', data: { agent: agent.definition, program: PROGRAM } });
-    const decision = decide(batch.state, command);
+    const data = { agent: agent.definition, program: PROGRAM, ...(mode && { mode }) };
+    batch.add({ type: 'session.created', data });
+    const decision = decide(batch.state, command, batch.at);
     if (decision.kind !== 'facts') throw refused(decision, session);
     for (const fact of decision.facts) batch.add(fact);
     try {
@@ -261,10 +296,19 @@ export class Runtime {
     let decision = await this.#command(session, command);
     if (decision.kind === 'refused' && LONG_ANSWERED.has(decision.code))
       decision = (await this.#answeredBefore(session, command)) ?? decision;
-    if (decision.kind === 'refused') throw refused(decision, session);
+    if (decision.kind === 'refused') {
+      if (decision.code === 'approval-expired') await this.#lapse(session);
+      throw refused(decision, session);
+    }
     this.#dispatcher.go(session);
     if (decision.kind === 'facts') return { replayed: false };
     return { replayed: true, ...(decision.decided && { decided: decision.decided }) };
+  }
+
+  /** Somebody came too late: that the question has lapsed is said now, not only at the next sweep. */
+  async #lapse(session: string): Promise<void> {
+    await this.#dispatcher.ring(session);
+    this.#dispatcher.go(session);
   }
 
   async #answeredBefore(session: string, command: Command): Promise<Decision | undefined> {
@@ -283,10 +327,14 @@ export class Runtime {
 
   async #record(session: string, command: Command): Promise<Decision> {
     let decision: Decision | undefined;
-    await this.#sessions.append(session, (state) => {
-      decision = decide(state, command);
-      return decision.kind === 'facts' ? decision.facts.map((fact) => ({ fact, blobs: [] })) : [];
-    });
+    await this.#sessions.append(
+      session,
+      (state, now) => {
+        decision = decide(state, command, now);
+        return decision.kind === 'facts' ? decision.facts.map((fact) => ({ fact, blobs: [] })) : [];
+      },
+      { begin: session === CONTROL_LOG },
+    );
     if (!decision) throw bug('a command is decided on');
     return decision;
   }

@@ -36,6 +36,7 @@ export const summary = (status: SessionStatus, updatedAt: number, agent = 'clerk
   turns: 1,
   waiting: 0,
   inDoubt: 0,
+  untold: 0,
   cost: null,
   createdAt: 1,
   updatedAt,

@@ -36,6 +36,7 @@ export const toolDefinition = (
     timeoutMs: 1000,
     retry: { attempts: 1, baseMs: 100, maxMs: 1000 },
     labels: { untrusted: false, private: false },
+    egress: false,
     previews: false,
     ...some,
   };
@@ -108,7 +109,7 @@ export class Story {
 
   /** Decides a command; where it leads to facts these and what follows are added. */
   command(command: Command): Decision & { readonly follow: readonly NewDecision[] } {
-    const decision = decide(this.#state, command);
+    const decision = decide(this.#state, command, this.#state.lastAt);
     const facts = decision.kind === 'facts' ? decision.facts : [];
     return { ...decision, follow: facts.flatMap((fact) => this.when(fact)) };
   }

@@ -13,7 +13,7 @@ const verdict = (
 ): Verdict => {
   const parsed = parseStrict(args);
   if (!parsed.ok) throw new Error(parsed.message);
-  return judge({ rules }, tool, parsed.value);
+  return judge({ rules }, tool, { args: parsed.value, seen: [] });
 };
 
 const rule = (id: string, doing: PolicyRule['do'], rest: Partial<PolicyRule> = {}): PolicyRule => ({

@@ -167,6 +167,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
       'Creates a calendar entry. No invitation is sent. Conflicts are reported and do not stop it.',
     inputSchema: createInput,
     effect: 'idempotent',
+    egress: false,
     labels: LABELS,
     preview: (input, context) =>
       previewOf(
@@ -180,6 +181,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     description: 'Moves a calendar entry, or one occurrence of an entry that repeats. No invitation is sent.',
     inputSchema: moveInput,
     effect: 'idempotent',
+    egress: false,
     labels: LABELS,
     preview: (input, context) =>
       previewOf(
@@ -195,6 +197,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     description: 'Cancels a calendar entry, or one occurrence of an entry that repeats. Nobody is told.',
     inputSchema: cancelInput,
     effect: 'idempotent',
+    egress: false,
     labels: LABELS,
     preview: (input, context) =>
       previewOf(
@@ -210,6 +213,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     description: 'Takes the events of an .ics file into the calendar, all or none. Known ids are updated.',
     inputSchema: importInput,
     effect: 'idempotent',
+    egress: false,
     labels: LABELS,
     preview: (input) => {
       const plan = calendar.planImport(input);

@@ -132,6 +132,7 @@ export const changeTool = <Input extends { readonly path: string }>(options: Cha
     description: options.description,
     inputSchema: options.inputSchema,
     effect: 'reconcilable',
+    egress: false,
     preview: async (input, context) => previewOf(await plan(input, context), input.path),
     reconcile: (input, context) => reconcile(folder, input.path, context),
     execute: async (input, context) => {

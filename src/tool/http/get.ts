@@ -294,6 +294,7 @@ export const httpTools = (options: HttpToolOptions): Tool[] => {
       description: describe(allow, settings.secrets),
       inputSchema: input,
       effect: 'none',
+      egress: true,
       timeoutMs: settings.timeMs + TOOL_TIMEOUT_EXTRA_MS,
       labels: { untrusted: true, private: options.private ?? (guarded || settings.secrets.length > 0) },
       preview: (given) => preview(given, settings),

@@ -275,6 +275,7 @@ export const draftTool = (settings: DraftSettings): Tool =>
       'Plain text; attachments by their name in the folder.',
     inputSchema: input,
     effect: 'reconcilable',
+    egress: false,
     preview: (given, context) => preview(given, context, settings),
     reconcile: (_given, context) => reconcile(context, settings),
     execute: (given, context) => execute(given, context, settings),

@@ -1,0 +1,21 @@
+/** When a tool is asked for its preview: before a question, before a start that needs one, and again after a yes. */
+import { modeOf, toolOf, type CallState, type SessionState } from './state.ts';
+
+/** A person's yes was to what stood there then: where the tool bound its preview to something, it is looked at again. */
+export const needsRecheck = ({ decided, prepared, rechecked, phase, attempt }: CallState): boolean =>
+  phase === 'ready' &&
+  attempt === 0 &&
+  decided?.do === 'approve' &&
+  !rechecked &&
+  prepared?.base !== undefined;
+
+/** Whether a call has to be prepared by its tool before it may start or be asked about. */
+export const needsPreparing = (state: SessionState, call: CallState): boolean => {
+  const tool = toolOf(state.agent, call.tool);
+  if (!tool?.previews) return false;
+  if (call.prepared) return needsRecheck(call);
+  // Nobody is asked about a dry run, and what would be done is shown.
+  if (modeOf(state) === 'dry-run' && tool.effect !== 'none') return true;
+  // Once a person was asked, what runs has a preview on record, also after an edit.
+  return call.phase === 'to-ask' || call.round > 0 || tool.effect === 'reconcilable';
+};
