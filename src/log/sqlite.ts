@@ -126,18 +126,9 @@ export class SqliteLog implements LogStore {
   }
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
-    const parameters = {
-      agent: query.agent ?? null,
-      status: query.status ? JSON.stringify(query.status) : null,
-      can_go_on: query.canGoOn === undefined ? null : Number(query.canGoOn),
-      due_by: query.dueBy ?? null,
-      untold: query.untold === undefined ? null : Number(query.untold),
-      before: query.before ?? null,
-      limit: query.limit ?? SESSIONS_LIMIT,
-    };
+    const { text, parameters } = sql.listSessions(query, query.limit ?? SESSIONS_LIMIT);
     const rows = this.#reading(
-      () =>
-        this.#prepare(sql.LIST_SESSIONS).all(parameters) as { name: string; summary: string; head: number }[],
+      () => this.#prepare(text).all(parameters) as { name: string; summary: string; head: number }[],
     );
     return rows.map((row) => ({
       session: row.name,

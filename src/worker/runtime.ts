@@ -30,6 +30,7 @@ import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { StreamDelta } from './jobs.ts';
 import { CONTROL_LOG, type Gate } from './gate.ts';
+import { Notifier, type Channel } from './notifier.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
@@ -51,6 +52,8 @@ export type RuntimeOptions = {
   readonly isGone?: (owner: Owner) => boolean;
   /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
   readonly faults?: Faults;
+  /** How people are told that something waits for them. */
+  readonly notify?: readonly Channel[];
   /** Drives whatever can go on, also what other processes left or changed. Default true. */
   readonly drive?: boolean;
 };
@@ -95,6 +98,8 @@ export class Runtime {
   readonly #owner: Owner;
   readonly #sessions: KnownSessions;
   readonly #dispatcher: Dispatcher;
+  readonly #notifier: Notifier;
+  readonly #unsubscribe: () => void;
   readonly #watchers = new Map<string, Set<(delta: StreamDelta) => void>>();
   #closed: Promise<void> | undefined;
 
@@ -119,6 +124,14 @@ export class Runtime {
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
     });
+    this.#notifier = new Notifier({
+      store: this.store,
+      sessions: this.#sessions,
+      channels: options.notify ?? [],
+      clock: this.#clock,
+      log: options.log ?? SILENT,
+    });
+    this.#unsubscribe = this.store.changes(() => this.#notifier.hint());
   }
 
   /** The name under which this runtime holds leases. */
@@ -224,6 +237,12 @@ export class Runtime {
   /** Takes up every session that can go on and that nobody drives. */
   async sweep(): Promise<void> {
     await this.#dispatcher.sweep();
+    this.#notifier.hint();
+  }
+
+  /** Tells people what they were not told of; resolves when that is done and on the record. */
+  notify(): Promise<void> {
+    return this.#notifier.look();
   }
 
   /** Starts nothing more, lets what runs end for `drainMs`, and leaves the rest as the log has it. */
@@ -233,6 +252,8 @@ export class Runtime {
   }
 
   async #close(drainMs: number): Promise<void> {
+    this.#unsubscribe();
+    this.#notifier.stop();
     await this.#dispatcher.close(drainMs);
     await this.store.close();
   }
