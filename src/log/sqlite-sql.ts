@@ -14,7 +14,7 @@ export const INSERT_BLOB =
   'INSERT INTO blob (digest, size, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING';
 export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
 export const SET_SUMMARY =
-  'UPDATE session SET agent = ?, status = ?, can_go_on = ?, wake_at = ?, untold = ?, updated_at = ?, summary = ? WHERE id = ?';
+  'UPDATE session SET agent = ?, tenant = ?, status = ?, can_go_on = ?, wake_at = ?, untold = ?, updated_at = ?, summary = ? WHERE id = ?';
 export const FIND_LEASE = 'SELECT id, epoch, owner, lease_until FROM session WHERE name = ?';
 export const SET_LEASE = 'UPDATE session SET epoch = ?, owner = ?, lease_until = ? WHERE id = ?';
 export const RENEW_LEASE =
@@ -29,7 +29,7 @@ export type SessionListing = {
 
 /** Only the conditions that are asked for, so that each finds its index. */
 export const listSessions = (query: SessionQuery, limit: number): SessionListing => {
-  const { agent, status, canGoOn, dueBy, untold, before } = query;
+  const { agent, tenant, status, canGoOn, dueBy, untold, before } = query;
   const parameters: Record<string, string | number> = { limit };
   const conditions = ['summary IS NOT NULL'];
   const where = (condition: string, name?: string, value?: string | number): void => {
@@ -37,6 +37,7 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
     if (name !== undefined && value !== undefined) parameters[name] = value;
   };
   if (agent !== undefined) where('agent = :agent', 'agent', agent);
+  if (tenant !== undefined) where('tenant = :tenant', 'tenant', tenant);
   if (status) where('status IN (SELECT value FROM json_each(:status))', 'status', JSON.stringify(status));
   if (canGoOn !== undefined) where(canGoOn ? 'can_go_on' : 'NOT can_go_on');
   if (dueBy !== undefined) where('wake_at IS NOT NULL AND wake_at <= :dueBy', 'dueBy', dueBy);

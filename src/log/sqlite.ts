@@ -297,8 +297,8 @@ export class SqliteLog implements LogStore {
   }
 
   #setSummary(id: number, summary: SessionSummary): void {
-    const { agent, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
-    const row = [agent, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
+    const { agent, tenant, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
+    const row = [agent, tenant, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
     this.#prepare(sql.SET_SUMMARY).run(...row, id);
   }
 

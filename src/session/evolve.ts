@@ -39,8 +39,10 @@ export const initial = (session: string): SessionState => ({
   lastAt: 0,
   createdAt: 0,
   title: '',
+  tenant: '',
   agent: NO_AGENT,
   turns: [],
+  steers: [],
   active: undefined,
   queue: [],
   modelReplies: 0,
@@ -62,22 +64,18 @@ export const evolve = (state: SessionState, event: LogEvent): SessionState => {
 const apply = (state: SessionState, event: LogEvent): SessionState => {
   switch (event.type) {
     case 'session.created':
-      return {
-        ...state,
-        agent: event.data.agent,
-        title: event.data.title ?? '',
-        createdAt: event.at,
-        mode: { ...state.mode, session: event.data.mode ?? 'normal' },
-      };
     case 'agent.updated':
-      return { ...state, agent: event.data.agent };
+    case 'mode.changed':
+    case 'token.added':
+    case 'token.revoked':
+    case 'time.reached':
+      return evolveSession(state, event);
     case 'turn.accepted':
       return accepted(state, event.seq, event.data);
-    case 'mode.changed':
-      return { ...state, mode: { ...state.mode, [event.data.scope]: event.data.mode } };
-    case 'time.reached':
-      // The moment itself is the news: it stands in the event's `at`.
-      return state;
+    case 'turn.steered':
+      return steered(state, event.data);
+    case 'turn.withdrawn':
+      return withdrawn(state, event.seq, event.data);
     case 'turn.cancel_requested':
       return inTurn(state, event.data.turn, (turn) => ({
         ...turn,
@@ -117,6 +115,45 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
       return rejected(state, event.data);
     default:
       return evolveCalls(state, event);
+  }
+};
+
+type SessionEvent = Extract<
+  LogEvent,
+  {
+    type:
+      | 'session.created'
+      | 'agent.updated'
+      | 'mode.changed'
+      | 'token.added'
+      | 'token.revoked'
+      | 'time.reached';
+  }
+>;
+
+/** What is about no turn. */
+const evolveSession = (state: SessionState, event: SessionEvent): SessionState => {
+  switch (event.type) {
+    case 'session.created':
+      return {
+        ...state,
+        agent: event.data.agent,
+        title: event.data.title ?? '',
+        tenant: event.data.tenant ?? '',
+        createdAt: event.at,
+        mode: { ...state.mode, session: event.data.mode ?? 'normal' },
+      };
+    case 'agent.updated':
+      return { ...state, agent: event.data.agent };
+    case 'mode.changed':
+      return { ...state, mode: { ...state.mode, [event.data.scope]: event.data.mode } };
+    case 'token.added':
+    case 'token.revoked':
+    case 'time.reached':
+      // The moment itself is the news: it stands in the event's `at`.
+      return state;
+    default:
+      return event satisfies never;
   }
 };
 
@@ -169,6 +206,7 @@ const newTurn = ({ turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>): Tu
   request: undefined,
   response: undefined,
   calls: [],
+  steered: false,
   cancel: undefined,
   invalidInARow: 0,
   signature: '',
@@ -185,9 +223,30 @@ const accepted = (state: SessionState, seq: number, data: EventData['turn.accept
   const title = state.title === '' ? titleOf(input) : state.title;
   const turns = [...state.turns, record];
   const next = { ...state, title, turns, seen: joinLabels(state.seen, data.labels) };
-  if (state.active) return { ...next, queue: [...state.queue, turn] };
+  if (state.active) return { ...next, queue: data.first ? [turn, ...state.queue] : [...state.queue, turn] };
   return { ...next, active: newTurn(record) };
 };
+
+const steered = (state: SessionState, data: EventData['turn.steered']): SessionState => {
+  const { key, fingerprint, turn } = data;
+  return {
+    ...inTurn(state, turn, (active) => ({ ...active, steered: true })),
+    steers: [...state.steers, { key, fingerprint, turn }],
+    seen: joinLabels(state.seen, data.labels),
+  };
+};
+
+const withdrawn = (
+  state: SessionState,
+  seq: number,
+  { turn }: EventData['turn.withdrawn'],
+): SessionState => ({
+  ...state,
+  queue: state.queue.filter((other) => other !== turn),
+  turns: state.turns.map((record) =>
+    record.turn === turn ? { ...record, endedSeq: seq, outcome: 'withdrawn' } : record,
+  ),
+});
 
 const TITLE_LENGTH_MAX = 80;
 
@@ -203,6 +262,7 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
     ...turn,
     step: data.step,
     invalidInARow: invalidSteps(turn),
+    steered: false,
     callsMs: 0,
     request: {
       seq,

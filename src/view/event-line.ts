@@ -60,19 +60,24 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
       return { text: `${event.data.agent.name} has a new definition`, by: event.data.program };
     case 'turn.accepted':
       return inputTold(event.data, options);
+    case 'turn.steered':
+      return inputTold(event.data, options);
+    case 'turn.withdrawn':
+      return {
+        text: `turn ${event.data.turn} was taken back${because(event.data.reason)}`,
+        by: event.data.by.name,
+      };
     case 'turn.cancel_requested':
       return {
         who: actorName(event.data.by, options),
         text: `${options.me === event.data.by.name ? 'cancel' : 'cancels'} turn ${event.data.turn}${because(event.data.reason)}`,
         by: event.data.by.name,
       };
-    case 'mode.changed': {
-      const { scope, mode, by, reason } = event.data;
-      const where = scope === 'store' ? 'the whole store' : 'this session';
-      return { text: `${where} is ${mode} now${because(reason)}`, by: by.name };
-    }
+    case 'mode.changed':
+    case 'token.added':
+    case 'token.revoked':
     case 'time.reached':
-      return { text: 'a deadline was reached' };
+      return storeTold(event);
     case 'driver.changed':
       return {
         mark: 'fail',
@@ -93,6 +98,32 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
   }
 };
 
+type StoreEvent = Extract<
+  LogEvent,
+  { type: 'mode.changed' | 'token.added' | 'token.revoked' | 'time.reached' }
+>;
+
+const storeTold = (event: StoreEvent): Told => {
+  switch (event.type) {
+    case 'mode.changed': {
+      const { scope, mode, by, reason } = event.data;
+      const where = scope === 'store' ? 'the whole store' : 'this session';
+      return { text: `${where} is ${mode} now${because(reason)}`, by: by.name };
+    }
+    case 'token.added':
+      return {
+        text: `a token "${event.data.name}" was made (${event.data.roles.join(', ')})`,
+        by: event.data.by.name,
+      };
+    case 'token.revoked':
+      return { text: `the token ${event.data.id} was revoked`, by: event.data.by.name };
+    case 'time.reached':
+      return { text: 'a deadline was reached' };
+    default:
+      return event satisfies never;
+  }
+};
+
 const lostText = (reading: Reading, seq: number, epoch: number): string => {
   const lost = reading.lost.get(seq) ?? [];
   const what = lost.length === 0 ? '' : `; no result of ${lost.join(', ')}`;
@@ -102,7 +133,10 @@ const lostText = (reading: Reading, seq: number, epoch: number): string => {
 const because = (reason: string | undefined): string =>
   reason === undefined ? '' : `: ${firstLine(reason)}`;
 
-const inputTold = ({ input, by }: EventData['turn.accepted'], options: LineOptions): Told => {
+const inputTold = (
+  { input, by }: Pick<EventData['turn.accepted'], 'input' | 'by'>,
+  options: LineOptions,
+): Told => {
   const body = contentText(input);
   return { who: actorName(by, options), text: firstLine(body), body, by: by.name };
 };
@@ -196,7 +230,11 @@ type CallEvent = Exclude<
         | 'turn.cancel_requested'
         | 'driver.changed'
         | 'mode.changed'
+        | 'turn.steered'
+        | 'turn.withdrawn'
         | 'time.reached'
+        | 'token.added'
+        | 'token.revoked'
         | 'turn.ended'
         | 'response.received';
     }
