@@ -9,6 +9,7 @@ import type { EventData, LogEvent } from '../event/events.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { evolveSession } from './evolve-session.ts';
 import { joinLabels, labelsOf } from './labels.ts';
 import {
   findCall,
@@ -115,45 +116,6 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
       return rejected(state, event.data);
     default:
       return evolveCalls(state, event);
-  }
-};
-
-type SessionEvent = Extract<
-  LogEvent,
-  {
-    type:
-      | 'session.created'
-      | 'agent.updated'
-      | 'mode.changed'
-      | 'token.added'
-      | 'token.revoked'
-      | 'time.reached';
-  }
->;
-
-/** What is about no turn. */
-const evolveSession = (state: SessionState, event: SessionEvent): SessionState => {
-  switch (event.type) {
-    case 'session.created':
-      return {
-        ...state,
-        agent: event.data.agent,
-        title: event.data.title ?? '',
-        tenant: event.data.tenant ?? '',
-        createdAt: event.at,
-        mode: { ...state.mode, session: event.data.mode ?? 'normal' },
-      };
-    case 'agent.updated':
-      return { ...state, agent: event.data.agent };
-    case 'mode.changed':
-      return { ...state, mode: { ...state.mode, [event.data.scope]: event.data.mode } };
-    case 'token.added':
-    case 'token.revoked':
-    case 'time.reached':
-      // The moment itself is the news: it stands in the event's `at`.
-      return state;
-    default:
-      return event satisfies never;
   }
 };
 

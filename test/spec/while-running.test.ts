@@ -114,9 +114,9 @@ describe('steer', () => {
   });
 });
 
-describe('withdraw', () => {
-  const withdraw = (turn: number): Command => ({ kind: 'withdraw', turn, by: BEN });
+const withdraw = (turn: number): Command => ({ kind: 'withdraw', turn, by: BEN });
 
+describe('withdraw', () => {
   test('a turn that waits is taken back and never begins; said twice it is one', () => {
     const story = running();
     story.command(send('a', 'queue'));
