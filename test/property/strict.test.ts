@@ -187,7 +187,8 @@ describe('canonical JSON', () => {
       fc.property(json(text), (value) => {
         const form = canonicalForm(value);
         const read = JSON.parse(form.text) as Json;
-        expect(form.value).toStrictEqual(read);
+        // A member called "constructor" would make a strict comparison look at the wrong thing.
+        expect(form.value).toEqual(read);
         // The order of keys and negative zeros, too, which equality does not look at.
         expect(JSON.stringify(form.value)).toBe(JSON.stringify(read));
       }),
