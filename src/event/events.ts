@@ -118,6 +118,7 @@ export type FactData = {
   'token.added': {
     readonly id: string;
     readonly name: string;
+    readonly kind: 'person' | 'program';
     readonly hash: Digest;
     readonly roles: readonly string[];
     readonly tenant?: string;
