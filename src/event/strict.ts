@@ -82,6 +82,22 @@ export const canonicalStrict = (value: StrictValue): string => {
   return `{${keys.map(member).join(',')}}`;
 };
 
+/** A copy that shares no object with the value. */
+export const copyOf = (value: StrictValue): StrictValue => {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  const copy: { [key: string]: StrictValue } = {};
+  for (const key of Object.keys(value)) setMember(copy, key, copyOf(value[key] as StrictValue));
+  return copy;
+};
+
+/** Assignment would call the prototype setter for "__proto__"; a definition makes an own property. */
+const setMember = (object: { [key: string]: StrictValue }, key: string, value: StrictValue): void => {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  else object[key] = value;
+};
+
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const SPACE = /[ \t\n\r]*/y;
 /** Everything up to a quote, a backslash or a character that JSON forbids inside a string. */
@@ -153,10 +169,7 @@ class Reader {
       if (!this.#take(':')) throw this.#invalid('expected ":" after the key');
       this.#space();
       const value = this.#value(depth + 1);
-      // Assignment would call the prototype setter for "__proto__"; a definition makes an own property.
-      if (key === '__proto__')
-        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-      else object[key] = value;
+      setMember(object, key, value);
       this.#space();
       if (this.#take('}')) return object;
       if (!this.#take(',')) throw this.#invalid('expected "," or "}"');
