@@ -100,6 +100,7 @@ const setMember = (object: { [key: string]: StrictValue }, key: string, value: S
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const SPACE = /[ \t\n\r]*/y;
+const SPACE_CODE_MAX = 0x20;
 /** Everything up to a quote, a backslash or a character that JSON forbids inside a string. */
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -195,7 +196,9 @@ class Reader {
     const start = this.#at++;
     let text = '';
     for (;;) {
-      text += this.#match(PLAIN);
+      const from = this.#at;
+      this.#pass(PLAIN);
+      text += this.#text.slice(from, this.#at);
       const mark = this.#text[this.#at];
       if (mark === '"') break;
       if (mark !== '\\')
@@ -253,14 +256,14 @@ class Reader {
   }
 
   #space(): void {
-    this.#match(SPACE);
+    // Most texts have none, and every white space of JSON is below "!".
+    if (this.#text.charCodeAt(this.#at) <= SPACE_CODE_MAX) this.#pass(SPACE);
   }
 
-  #match(pattern: RegExp): string {
+  /** Passes what the pattern matches here, which may be nothing. */
+  #pass(pattern: RegExp): void {
     pattern.lastIndex = this.#at;
-    const text = pattern.exec(this.#text)?.[0] ?? '';
-    this.#at += text.length;
-    return text;
+    if (pattern.test(this.#text)) this.#at = pattern.lastIndex;
   }
 
   #take(mark: string): boolean {
