@@ -18,7 +18,7 @@ import { SESSIONS_LIMIT } from './memory.ts';
 import { Placement, refuseRemote } from './placement.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
-import { openDatabase } from './sqlite-open.ts';
+import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
   ConflictError,
   FencedError,
@@ -49,7 +49,7 @@ const COMPRESS_BYTES_MIN = 4096;
 export type SqliteOptions = {
   readonly clock?: Clock;
   /** `full` survives power loss (default); `normal` may lose the last commits then, never the order. */
-  readonly durability?: 'full' | 'normal';
+  readonly durability?: Durability;
   readonly busyMs?: number;
   /** Answers the file system type of a folder; a seam for tests. */
   readonly typeOf?: (path: string) => number;
@@ -62,6 +62,8 @@ type Pending = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly change?: Change;
+  /** A lease, which needs no sync of its own: it means nothing after a loss of power, and the next append takes it along. */
+  readonly lease?: true;
 };
 
 type Outcome = { readonly value: unknown } | { readonly refusal: OnrecordError };
@@ -72,6 +74,7 @@ export class SqliteLog implements LogStore {
   readonly #db: DatabaseSync;
   readonly #clock: Clock;
   readonly #busyMs: number;
+  readonly #durability: Durability;
   /** The file and its WAL: SQLite keeps both as long as somebody has them open. */
   readonly #placement: Placement;
   readonly #statements = new Map<string, StatementSync>();
@@ -90,13 +93,15 @@ export class SqliteLog implements LogStore {
     this.#busyMs = options.busyMs ?? STORE_BUSY_MS;
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
     refuseRemote(dirname(this.#path), options.typeOf);
-    this.#db = openDatabase(this.#path, options.durability ?? 'full');
+    this.#durability = options.durability ?? 'full';
+    this.#db = openDatabase(this.#path, this.#durability);
     this.#placement = new Placement([this.#path, `${this.#path}-wal`], () => this.#clock.monotonic());
   }
 
   async append(append: Append): Promise<void> {
     const { session, expected, events } = append;
-    await this.#write(() => this.#apply(append), { session, head: expected + events.length });
+    const change = { session, head: expected + events.length };
+    await this.#write(() => this.#apply(append), { change });
   }
 
   async read(
@@ -138,7 +143,7 @@ export class SqliteLog implements LogStore {
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    return this.#write(() => {
+    return this.#writeLease(() => {
       const row = this.#prepare(sql.FIND_LEASE).get(request.session) as LeaseRow | undefined;
       if (!row) throw sessionNotFound(request.session);
       if (row.owner !== null && row.lease_until !== null) {
@@ -154,11 +159,11 @@ export class SqliteLog implements LogStore {
   }
 
   async renew(session: string, epoch: number, until: number): Promise<boolean> {
-    return this.#write(() => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1);
+    return this.#writeLease(() => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1);
   }
 
   async release(session: string, epoch: number): Promise<void> {
-    await this.#write(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
+    await this.#writeLease(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
   }
 
   changes(listener: ChangeListener): () => void {
@@ -222,7 +227,8 @@ export class SqliteLog implements LogStore {
   #commit(batch: readonly Pending[]): void {
     let outcomes: readonly Outcome[];
     try {
-      outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)));
+      const leases = batch.every(({ lease }) => lease);
+      outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)), leases);
     } catch (error) {
       const fault = storageFault(error, this.#path);
       if (isBusy(fault)) this.#waitForLock(batch, fault);
@@ -321,8 +327,12 @@ export class SqliteLog implements LogStore {
     return row?.id;
   }
 
+  #writeLease<T>(work: () => T): Promise<T> {
+    return this.#write(work, { lease: true });
+  }
+
   /** Queues a write for the next commit, with patience for other processes' locks. */
-  #write<T>(work: () => T, change?: Change): Promise<T> {
+  #write<T>(work: () => T, more: Pick<Pending, 'change' | 'lease'>): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closedFault());
     return new Promise((resolvePromise, reject) => {
       const deadline = this.#clock.monotonic() + this.#busyMs;
@@ -331,22 +341,26 @@ export class SqliteLog implements LogStore {
         deadline,
         resolve: (value) => resolvePromise(value as T),
         reject,
-        ...(change && { change }),
+        ...more,
       });
       this.#planFlush();
     });
   }
 
-  #transaction<T>(work: () => T): T {
+  #transaction<T>(work: () => T, unsynced: boolean): T {
     this.#checkPlace();
-    this.#prepare('BEGIN IMMEDIATE').run();
+    const relaxed = unsynced && this.#durability === 'full';
+    if (relaxed) this.#db.exec(synchronous('normal'));
     let result: T;
     try {
+      this.#prepare('BEGIN IMMEDIATE').run();
       result = work();
       this.#prepare('COMMIT').run();
     } catch (error) {
       this.#rollback();
       throw error;
+    } finally {
+      if (relaxed) this.#db.exec(synchronous('full'));
     }
     // Again: moved meanwhile, what was written is not where the next reader looks.
     this.#checkPlace();

@@ -28,7 +28,15 @@ export type Work =
   /** Ask the tool what became of its last attempt. */
   | { readonly kind: 'reconcile'; readonly call: CallState };
 
+/** The last answer: a driver asks several times about one state. */
+let last: { readonly state: SessionState; readonly work: readonly Work[] } | undefined;
+
 export const next = (state: SessionState): readonly Work[] => {
+  if (last?.state !== state) last = { state, work: workOf(state) };
+  return last.work;
+};
+
+const workOf = (state: SessionState): readonly Work[] => {
   const turn = state.active;
   if (!turn) return [];
   const all = workOf(state, turn);

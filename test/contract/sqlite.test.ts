@@ -2,16 +2,19 @@
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { chainHash, genesis, open } from '../../src/event/envelope.ts';
 import { STORE_FORMAT } from '../../src/log/migrations.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
-import type { LogStore } from '../../src/log/store.ts';
+import type { Claim, LogStore } from '../../src/log/store.ts';
 import { startChild } from '../kit/child.ts';
-import { blobOf, grow, sealed } from '../kit/chain.ts';
+import { blobOf, grow, OWNER_A, sealed } from '../kit/chain.ts';
 import { FakeClock, until } from '../kit/clock.ts';
 import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
+
+const claim = (store: LogStore, session: string): Promise<Claim> =>
+  store.claim({ session, owner: OWNER_A, now: 0, leaseMs: 1000, isGone: () => false });
 
 /** Every seq from 1 on without a gap, each linked to the one before. */
 const expectChain = async (store: LogStore, session: string): Promise<readonly string[]> => {
@@ -27,6 +30,8 @@ const expectChain = async (store: LogStore, session: string): Promise<readonly s
     return opened.type === 'call.refused' ? opened.data.message : '';
   });
 };
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe('SqliteLog: several processes on one file', () => {
   test('they append to one session and to their own; every acknowledged event is there once', async () => {
@@ -220,6 +225,28 @@ describe('SqliteLog: files that are not its own', () => {
 });
 
 describe('SqliteLog: the file underneath', () => {
+  test('a lease is written without a sync of its own; whatever happens to it, the next append has one', async () => {
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+    const levels = (): readonly string[] =>
+      exec.mock.calls.flatMap(([text]) => /synchronous = (\w+)/.exec(text)?.[1] ?? []);
+    const file = tempFile();
+    const store = openSqlite(file, { busyMs: 0 });
+    await grow(store, 's', ['a']);
+    expect(levels()).toEqual(['FULL']);
+    expect(await claim(store, 's')).toMatchObject({ won: true });
+    expect(levels()).toEqual(['FULL', 'NORMAL', 'FULL']);
+    await expect(claim(store, 'nobody')).rejects.toMatchObject({ code: 'session-not-found' });
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(claim(store, 's')).rejects.toMatchObject({ code: 'store-busy' });
+    other.exec('COMMIT');
+    other.close();
+    expect(levels().at(-1)).toBe('FULL');
+    const before = levels().length;
+    await Promise.all([grow(store, 's', ['b']), claim(store, 's')]);
+    expect(levels()).toHaveLength(before);
+  });
+
   test('nothing is acknowledged in a file that was moved away, and all goes on when it is back', async () => {
     const file = tempFile();
     const store = openSqlite(file);
