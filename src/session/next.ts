@@ -39,14 +39,14 @@ export const next = (state: SessionState): readonly Work[] => {
 const workOf = (state: SessionState): readonly Work[] => {
   const turn = state.active;
   if (!turn) return [];
-  const all = workOf(state, turn);
+  const all = turnWork(state, turn);
   // What has begun ends; nothing is begun.
   return modeOf(state) === 'frozen' ? all.filter((work) => HAS_BEGUN.has(work.kind)) : all;
 };
 
 const HAS_BEGUN: ReadonlySet<Work['kind']> = new Set(['request', 'execute', 'reconcile']);
 
-const workOf = (state: SessionState, turn: TurnState): readonly Work[] => {
+const turnWork = (state: SessionState, turn: TurnState): readonly Work[] => {
   const work = turn.calls.flatMap((call) => callWork(state, turn, call));
   const request = requestWork(turn);
   return request ? [...work, request] : work;
