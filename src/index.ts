@@ -15,6 +15,7 @@ export {
   ConflictError,
   FencedError,
   StorageError,
+  type ForkPlace,
   type LogStore,
   type SessionQuery,
   type SessionRow,
@@ -27,6 +28,7 @@ export type { Preview, PreviewBlock } from './tool/preview.ts';
 export { tool, ToolError, type Tool, type ToolContext, type ToolOptions } from './tool/tool.ts';
 export { defineAgent, type Agent, type AgentOptions } from './worker/agent.ts';
 export type { Rest } from './worker/driver.ts';
+export type { Forked, ForkOptions } from './worker/fork.ts';
 export {
   openRuntime,
   type Runtime,

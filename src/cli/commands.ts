@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   show: async () => (await import('./commands/show.ts')).show,
   replay: async () => (await import('./commands/replay.ts')).replay,
   verify: async () => (await import('./commands/verify.ts')).verify,
+  fork: async () => (await import('./commands/fork.ts')).fork,
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
   agents: async () => (await import('./commands/agents.ts')).agents,
   tools: async () => (await import('./commands/tools.ts')).tools,

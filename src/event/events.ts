@@ -60,10 +60,22 @@ export type Settlement =
 /** Facts, by type: the shape of `data` at version 1. */
 export type FactData = {
   'session.created': {
+    /** Whose log this is: the log of a fork begins with its parent's. Absent where only the reader knows. */
+    readonly session?: string;
     readonly agent: AgentDefinition;
     readonly program: string;
     readonly title?: string;
-    readonly parent?: { readonly session: string; readonly seq: number; readonly hash: Digest };
+  };
+  /** From here on the log is another session's. All before it is the parent's, shared and not copied. */
+  'session.forked': {
+    readonly session: string;
+    /** `hash` is that of the parent's event `seq`, the one before this. */
+    readonly parent: { readonly session: string; readonly seq: number; readonly hash: Digest };
+    /** Names the fork: the same key at the same place of the same parent is the same fork. */
+    readonly key: string;
+    readonly by: Actor;
+    readonly program: string;
+    readonly title?: string;
   };
   'agent.updated': { readonly agent: AgentDefinition; readonly program: string };
   'turn.accepted': {
@@ -204,8 +216,12 @@ export type DecisionData = {
     readonly message: string;
   };
   'call.doubted': { readonly call: CallId; readonly attempt: number; readonly reason: string };
-  /** Closed without a start: the turn was cancelled. */
-  'call.cancelled': { readonly call: CallId };
+  /** Closed without a result: the turn was cancelled, or a fork left the call behind. */
+  'call.cancelled': {
+    readonly call: CallId;
+    /** What the parent had of it where the fork begins: nothing run, or a start whose outcome is not known here. */
+    readonly fork?: 'not-run' | 'unknown';
+  };
   'turn.ended': {
     readonly turn: number;
     readonly outcome: TurnOutcome;
@@ -257,6 +273,7 @@ const DECISIONS: Readonly<Record<DecisionType, true>> = {
 
 const FACTS: Readonly<Record<FactType, true>> = {
   'session.created': true,
+  'session.forked': true,
   'agent.updated': true,
   'turn.accepted': true,
   'turn.cancel_requested': true,

@@ -2,9 +2,11 @@
 
 export const FIND_SESSION = 'SELECT id, epoch FROM session WHERE name = ?';
 export const FIND_HEAD =
-  'SELECT id, epoch, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head FROM session WHERE name = ?';
-export const INSERT_SESSION = 'INSERT INTO session (name) VALUES (?)';
-export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? ORDER BY seq DESC LIMIT 1';
+  'SELECT id, epoch, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head FROM session WHERE name = ?';
+export const INSERT_SESSION = 'INSERT INTO session (name, parent, fork_seq) VALUES (?, ?, ?)';
+/** A session's own part of its log, from which on, and where it comes from. */
+export const FIND_PART = 'SELECT parent, fork_seq FROM session WHERE id = ?';
+export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
 export const HASH_AT = 'SELECT hash FROM event WHERE session = ? AND seq = ?';
 export const INSERT_EVENT = 'INSERT INTO event (session, seq, hash, body) VALUES (?, ?, ?, ?)';
 export const READ_EVENTS =
@@ -21,12 +23,14 @@ export const RENEW_LEASE =
 export const RELEASE_LEASE =
   'UPDATE session SET owner = NULL, lease_until = NULL WHERE name = ? AND epoch = ?';
 export const LIST_SESSIONS = `
-  SELECT name, summary, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
+  SELECT name, summary, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
+    (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq
   FROM session
   WHERE summary IS NOT NULL
     AND (:agent IS NULL OR agent = :agent)
     AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
     AND (:can_go_on IS NULL OR can_go_on = :can_go_on)
+    AND (:fork_of IS NULL OR session.parent = (SELECT origin.id FROM session AS origin WHERE origin.name = :fork_of))
     AND (:before IS NULL OR updated_at < :before)
   ORDER BY updated_at DESC, name
   LIMIT :limit`;

@@ -5,7 +5,7 @@ import type { NewDecision } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { backoffMs } from './backoff.ts';
 import { concludeReopened } from './conclude-proposal.ts';
-import { needsPreparing } from './evolve.ts';
+import { isBeforeFork, needsPreparing } from './evolve.ts';
 import { toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
 
 /** Attempts of a call that the tool's own retry policy does not count: after a lost process, or when it is safe to repeat. */
@@ -16,7 +16,9 @@ export const concludeCall = (
   turn: TurnState,
   call: CallState,
 ): NewDecision | undefined => {
-  if (call.phase === 'closed' || call.phase === 'in-doubt' || call.phase === 'started') return undefined;
+  if (call.phase === 'closed') return undefined;
+  if (isBeforeFork(state, turn.acceptedSeq)) return leftBehind(call);
+  if (call.phase === 'in-doubt' || call.phase === 'started') return undefined;
   const tool = toolOf(state.agent, call.tool);
   if (call.phase === 'ended') return tool && afterAttempt(state, turn, call, tool);
   if (turn.cancel) return call.unproven && tool?.effect !== 'none' ? doubt(call, 'cancelled') : stopped(call);
@@ -37,7 +39,7 @@ export const digestToApprove = (
   tool: ToolDefinition,
 ): ReturnType<typeof approvalDigest> =>
   approvalDigest({
-    session: state.session,
+    session: state.origin,
     call: call.id,
     definition: tool.digest,
     args: call.args,
@@ -108,7 +110,7 @@ const afterFailure = (
   if (turn.cancel || retryable !== true || call.attempt >= tool.retry.attempts)
     // That this attempt had no effect proves nothing about an earlier one.
     return call.unproven && tool.effect !== 'none' ? doubt(call, code) : failed(call, code, message);
-  const wait = backoffMs(`${state.session} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
+  const wait = backoffMs(`${state.origin} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
   return retry(call, state.lastAt + wait, code);
 };
 
@@ -129,6 +131,15 @@ const failed = (call: CallState, code: string, message: string): NewDecision => 
 });
 
 const stopped = (call: CallState): NewDecision => ({ type: 'call.cancelled', data: { call: call.id } });
+
+/**
+ * A call of the parent that was open where a fork begins. What came of it there is not known here, and a start in
+ * the parent is no leave to start it here.
+ */
+export const leftBehind = (call: CallState): NewDecision => {
+  const unknown = call.phase === 'started' || call.phase === 'in-doubt' || call.unproven;
+  return { type: 'call.cancelled', data: { call: call.id, fork: unknown ? 'unknown' : 'not-run' } };
+};
 
 const doubt = (call: CallState, reason: string): NewDecision => ({
   type: 'call.doubted',

@@ -31,6 +31,8 @@ const NO_AGENT: SessionState['agent'] = {
 
 export const initial = (session: string): SessionState => ({
   session,
+  origin: session,
+  fork: undefined,
   seq: 0,
   lastAt: 0,
   createdAt: 0,
@@ -57,10 +59,13 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     case 'session.created':
       return {
         ...state,
+        origin: event.data.session ?? state.origin,
         agent: event.data.agent,
         title: event.data.title ?? '',
         createdAt: event.at,
       };
+    case 'session.forked':
+      return forked(state, event);
     case 'agent.updated':
       return { ...state, agent: event.data.agent };
     case 'turn.accepted':
@@ -138,6 +143,30 @@ const countWork = (state: SessionState, event: LogEvent): SessionState => {
 const worked = (state: SessionState, ms: number): SessionState =>
   state.active ? { ...state, active: { ...state.active, activeMs: state.active.activeMs + ms } } : state;
 
+/** The past is the parent's. What was open in it is closed here: see conclude(). */
+const forked = (
+  state: SessionState,
+  { seq, at, data }: Extract<LogEvent, { type: 'session.forked' }>,
+): SessionState => {
+  const fork = { seq, by: data.by, at };
+  const own = {
+    ...state,
+    origin: data.session,
+    fork,
+    createdAt: at,
+    title: data.title ?? state.title,
+    cost: 0,
+    costUnknown: false,
+  };
+  const { active } = state;
+  if (!active) return own;
+  const answered = active.request === undefined || active.request.phase === 'answered';
+  const request: RequestState | undefined = answered
+    ? active.request
+    : { ...active.request, phase: 'dropped' };
+  return { ...own, active: { ...active, request, cancel: { by: data.by, at } } };
+};
+
 const inTurn = (state: SessionState, turn: number, change: (turn: TurnState) => TurnState): SessionState =>
   state.active?.turn === turn ? { ...state, active: change(state.active) } : state;
 
@@ -148,14 +177,14 @@ const inRequest = (
 ): SessionState =>
   inTurn(state, turn, (active) => (active.request ? { ...active, request: change(active.request) } : active));
 
-const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
+const newTurn = (turn: number, acceptedSeq: number, cancel?: TurnState['cancel']): TurnState => ({
   turn,
   acceptedSeq,
   step: 0,
   request: undefined,
   response: undefined,
   calls: [],
-  cancel: undefined,
+  cancel,
   invalidInARow: 0,
   signature: '',
   repeats: 0,
@@ -291,7 +320,9 @@ const withCall = (turn: TurnState, call: CallState): TurnState => {
 /** Events about one call: in the active step, or left open by an ended turn. */
 const evolveCalls = (state: SessionState, event: CallEvent): SessionState => {
   const id = event.data.call;
-  const doubted = event.type === 'call.doubted' ? noteDoubt(state, id) : state.doubted;
+  const unknown =
+    event.type === 'call.doubted' || (event.type === 'call.cancelled' && event.data.fork === 'unknown');
+  const doubted = unknown ? noteDoubt(state, id) : state.doubted;
   const turn = state.active;
   const call = turn?.calls.find((other) => other.id === id);
   if (turn && call) return { ...state, doubted, active: withCall(turn, evolveCall(call, event)) };
@@ -338,10 +369,16 @@ const ended = (state: SessionState, seq: number, data: EventData['turn.ended']):
     ...state,
     turns,
     queue,
-    active: record && newTurn(record.turn, record.seq),
+    // A turn that waited where a fork was made is the parent's to work on.
+    active:
+      record && newTurn(record.turn, record.seq, isBeforeFork(state, record.seq) ? state.fork : undefined),
     leftOpen: [...state.leftOpen, ...open],
   };
 };
+
+/** Whether something of this seq is shared with the parent of a fork. */
+export const isBeforeFork = ({ fork }: SessionState, seq: number): boolean =>
+  fork !== undefined && seq < fork.seq;
 
 /** Whether a call has to be prepared by its tool before it may start or be asked about. */
 export const needsPreparing = (state: SessionState, call: CallState): boolean => {

@@ -22,7 +22,7 @@ export type Closing =
   | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
   | { readonly kind: 'denied'; readonly by: string; readonly reason?: string }
   | { readonly kind: 'responded'; readonly by: string; readonly content: readonly Content[] }
-  | { readonly kind: 'cancelled'; readonly started: boolean }
+  | { readonly kind: 'cancelled'; readonly started: boolean; readonly fork?: 'not-run' | 'unknown' }
   | { readonly kind: 'given-up'; readonly by: string; readonly note?: string };
 
 export type CallPhase =
@@ -154,6 +154,10 @@ export type TurnRecord = {
 
 export type SessionState = {
   readonly session: string;
+  /** Whose part of the log this is: the session's own, or before a fork the parent's. Decisions are made in its name. */
+  readonly origin: string;
+  /** Where this session left its parent, if it did: turns that were accepted before and still open are closed. */
+  readonly fork: { readonly seq: number; readonly by: Actor; readonly at: number } | undefined;
   /** 0 before the first event. */
   readonly seq: number;
   readonly lastAt: number;
@@ -172,6 +176,7 @@ export type SessionState = {
   readonly leftOpen: readonly CallState[];
   /** Tool and arguments of calls that were in doubt: a twin of one always asks a person. */
   readonly doubted: readonly string[];
+  /** US dollars, as far as known; what a fork shares with its parent is counted there. */
   readonly cost: number;
   /** Whether some response came without a known cost. */
   readonly costUnknown: boolean;

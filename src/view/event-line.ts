@@ -56,6 +56,11 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
   switch (event.type) {
     case 'session.created':
       return { text: `session with ${event.data.agent.name}`, by: event.data.program };
+    case 'session.forked': {
+      const { parent, by } = event.data;
+      const who = actorName(by, options);
+      return { who, text: `branched off from ${parent.session} behind event ${parent.seq}`, by: by.name };
+    }
     case 'agent.updated':
       return { text: `${event.data.agent.name} has a new definition`, by: event.data.program };
     case 'turn.accepted':
@@ -184,6 +189,7 @@ type CallEvent = Exclude<
   | {
       type:
         | 'session.created'
+        | 'session.forked'
         | 'agent.updated'
         | 'turn.accepted'
         | 'turn.cancel_requested'
@@ -222,13 +228,19 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
       return {
         who,
         mark: 'cancelled',
-        text: call.attempt > 0 ? 'stopped by the cancel' : 'not started, cancelled',
+        text: cancelledText(event.data.fork, call.attempt > 0),
       };
     case 'call.settled':
       return settledTold(event.data, who, options);
     default:
       return attemptTold(reading, event, { who, about });
   }
+};
+
+const cancelledText = (fork: EventData['call.cancelled']['fork'], started: boolean): string => {
+  if (fork === 'unknown') return 'left behind: what became of it is not known in this branch';
+  if (fork === 'not-run') return 'left behind: not run in this branch';
+  return started ? 'stopped by the cancel' : 'not started, cancelled';
 };
 
 type AttemptEvent = Extract<
@@ -361,7 +373,7 @@ export const TURN_MARKS: Readonly<Record<EventData['turn.ended']['outcome'], Mar
   cancelled: 'cancelled',
 };
 
-const turnText = ({ turn, outcome, message, empty }: EventData['turn.ended']): string => {
+const turnText = ({ turn, outcome, reason, message, empty }: EventData['turn.ended']): string => {
   const words = {
     done: empty ? 'ended without an answer' : 'done',
     failed: 'failed',
@@ -369,5 +381,6 @@ const turnText = ({ turn, outcome, message, empty }: EventData['turn.ended']): s
     stopped: 'stopped',
     cancelled: 'cancelled',
   }[outcome];
-  return `turn ${turn} ${words}${because(message)}`;
+  const left = reason === 'forked' ? ' in this branch' : '';
+  return `turn ${turn} ${words}${left}${because(message)}`;
 };

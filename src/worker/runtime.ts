@@ -27,6 +27,7 @@ import type { Agent } from './agent.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import { fork, type Forked, type ForkOptions } from './fork.ts';
 import type { StreamDelta } from './jobs.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
@@ -151,6 +152,16 @@ export class Runtime {
     return this.#answer(session, { kind: 'cancel', by, ...(reason !== undefined && { reason }) });
   }
 
+  /**
+   * A new session on another one's events up to a place; the parent goes on as it is. Throws `session-not-found`,
+   * `fork-place-missing`, `fork-too-deep`.
+   */
+  async fork(options: ForkOptions): Promise<Forked> {
+    const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
+    const context = { store: this.store, clock: this.#clock, faults: this.#faults };
+    return fork(context, { ...options, key, by: options.by ?? HERE });
+  }
+
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
   async rest(session: string): Promise<Rest> {
     for (;;) {
@@ -243,7 +254,7 @@ export class Runtime {
 
   async #create(session: string, agent: Agent, command: SendCommand): Promise<boolean> {
     const batch = new Batch(new LiveSession(session), this.#clock.now());
-    batch.add({ type: 'session.created', data: { agent: agent.definition, program: PROGRAM } });
+    batch.add({ type: 'session.created', data: { session, agent: agent.definition, program: PROGRAM } });
     const decision = decide(batch.state, command);
     if (decision.kind !== 'facts') throw refused(decision, session);
     for (const fact of decision.facts) batch.add(fact);
@@ -313,7 +324,7 @@ const checkMessage = (message: string): string => {
 
 const checkKey = (key: string): string => {
   if (KEY.test(key)) return key;
-  throw badInput('turn-key-invalid', 'A turn key is 1 to 255 visible ASCII characters, without spaces.', {
+  throw badInput('turn-key-invalid', 'A key is 1 to 255 visible ASCII characters, without spaces.', {
     length: key.length,
   });
 };

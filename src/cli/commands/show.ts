@@ -19,10 +19,12 @@ import { eventLines, storedBytes } from '../show-event.ts';
 import { showRequest } from '../show-request.ts';
 import { timelineLines } from '../timeline-lines.ts';
 import { transcriptLines } from '../transcript-lines.ts';
-import { dim, EMPTY, line, type Shown } from '../terminal/shown.ts';
+import { dim, EMPTY, join, line, own, whole, type Shown } from '../terminal/shown.ts';
 
 /** Lines of events that are shown unless --all is given. */
 export const ROWS_SHOWN_MAX = 200;
+/** Forks that are named above a session. */
+const FORKS_SHOWN_MAX = 5;
 
 export const show: Command = {
   name: 'show',
@@ -138,7 +140,11 @@ const showReading = async (
     return EXIT.done;
   }
   const past = await pastLines(store, reading, input);
-  screen.out(...headLines(sessionHead(reading), screen.look), ...past);
+  screen.out(
+    ...headLines(sessionHead(reading), screen.look),
+    ...(await familyLines(store, reading)),
+    ...past,
+  );
   if (kind === 'timeline') {
     const time = timeline(reading, { ...options, everyEvent: isGiven(input, 'events') });
     const lines = timelineLines(screen, reading, time.rows, {
@@ -154,6 +160,22 @@ const showReading = async (
   const [first, second] = nextSteps(reading.state);
   if (first) screen.next(first, ...(second ? ([second] as const) : []));
   return EXIT.done;
+};
+
+/** Where the session branches off from, and what branches off from it. */
+const familyLines = async (store: LogStore, reading: Reading): Promise<Shown[]> => {
+  const { session, fork } = reading.state;
+  const forked = fork && reading.events[fork.seq - 1];
+  const parent =
+    forked?.type === 'session.forked'
+      ? [line`Branches off from ${whole(forked.data.parent.session)} behind event ${forked.data.parent.seq}.`]
+      : [];
+  const rows = await store.sessions({ forkOf: session, limit: FORKS_SHOWN_MAX + 1 });
+  const places = rows
+    .slice(0, FORKS_SHOWN_MAX)
+    .map((row) => line`${whole(row.session)} behind event ${row.fork?.seq ?? 0}`);
+  const more = rows.length > FORKS_SHOWN_MAX ? own(', …') : EMPTY;
+  return places.length === 0 ? parent : [...parent, line`Forks: ${join(places, own(', '))}${more}`];
 };
 
 /** One line that says that this is the past. */
