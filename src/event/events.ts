@@ -2,7 +2,8 @@
  * THE VOCABULARY: every fact and decision that can be written. A fact brings news from outside; a decision
  * follows from the earlier events by a pure function and is compared byte for byte by replay.
  *
- * Adding an event: its shape here, its case in session/evolve.ts, its emitter, one spec.
+ * Adding an event: its shape here, its case in session/evolve.ts, its emitter, one spec. Changing one: its new
+ * shape here, and an entry in upcasts.ts that lifts the old one; logs that were written stay as they are.
  */
 import type { Digest } from './canonical.ts';
 import type { CallId } from './call-id.ts';
@@ -252,9 +253,6 @@ export type LogEvent = NewEvent & {
   /** Wall clock when it was appended, milliseconds since 1970 UTC. Information, never an order. */
   readonly at: number;
 };
-
-/** The version each type is written with. A reader upcasts lower ones and refuses higher ones. */
-export const EVENT_VERSION = 1;
 
 const DECISIONS: Readonly<Record<DecisionType, true>> = {
   'request.built': true,

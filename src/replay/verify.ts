@@ -21,7 +21,8 @@ export type Finding = {
     | 'blob-damaged'
     | 'request'
     | 'head'
-    | 'lineage';
+    | 'lineage'
+    | 'too-new';
   readonly message: string;
 };
 
@@ -190,7 +191,7 @@ class Check {
       return open(stored);
     } catch (error) {
       if (!isOnrecordError(error)) throw error;
-      this.#find(stored.seq, 'unreadable', error.message);
+      this.#find(stored.seq, error.code === 'event-too-new' ? 'too-new' : 'unreadable', error.message);
       return undefined;
     }
   }

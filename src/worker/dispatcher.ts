@@ -57,6 +57,8 @@ export class Dispatcher {
   readonly #unsubscribe: () => void;
   /** Sessions that wait for the store, and what they were told. */
   readonly #waiting = new Map<string, StorageError>();
+  /** Sessions with events that a newer program wrote: nothing here can drive them. */
+  readonly #tooNew = new Set<string>();
   #closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -79,7 +81,8 @@ export class Dispatcher {
   async sweep(): Promise<void> {
     const rows = await this.#options.store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of rows)
-      if (this.#options.knows(summary.agent) && !this.#driving.has(session)) this.go(session);
+      if (this.#options.knows(summary.agent) && !this.#driving.has(session) && !this.#tooNew.has(session))
+        this.go(session);
   }
 
   /** Drives without waiting for it; what goes wrong is said in the operator's log. */
@@ -279,6 +282,7 @@ export class Dispatcher {
   }
 
   #warn(session: string, error: unknown): void {
+    if (error instanceof OnrecordError && error.code === 'event-too-new') this.#tooNew.add(session);
     this.#options.log.warn(error instanceof Error ? error.message : String(error), {
       session,
       code: error instanceof OnrecordError ? error.code : 'unexpected',

@@ -11,11 +11,10 @@ import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { givenOption, givenSeq, isGiven } from '../given.ts';
-import { openRecord } from '../record.ts';
-import { readSession } from '../session-drive.ts';
+import { knownEvents, openRecord, readKnown } from '../record.ts';
 import { nextSteps } from '../session-ending.ts';
 import { headLines } from '../session-lines.ts';
-import { eventLines, storedBytes } from '../show-event.ts';
+import { eventLines, storedBytes, unknownLines } from '../show-event.ts';
 import { showRequest } from '../show-request.ts';
 import { timelineLines } from '../timeline-lines.ts';
 import { transcriptLines } from '../transcript-lines.ts';
@@ -52,15 +51,19 @@ export const show: Command = {
     const chosen = choiceOf(input);
     const store = await openRecord(cli);
     const until = givenSeq(input, 'until');
-    if (chosen.kind === 'conversation') {
-      const reading = await readSession(store, session, until);
-      return showReading(cli, { store, reading, stored: [] }, chosen.kind, input);
-    }
-    const stored = await store.read(session, 1, until);
+    // Only a timeline shows hashes, and only an event its bytes.
+    const exact = chosen.kind === 'event' || chosen.kind === 'timeline';
+    const stored = exact ? await store.read(session, 1, until) : [];
     if (chosen.kind === 'event') return showEvent(cli, { store, session, stored }, chosen.seq, input);
-    const reading = new Reading(session, stored.map(open));
-    if (chosen.kind === 'request') return showRequest(cli, { store, reading }, chosen.number, input);
-    return showReading(cli, { store, reading, stored }, chosen.kind, input);
+    const { events, tooNew } = exact ? knownEvents(stored) : await readKnown(store, session, until);
+    const reading = new Reading(session, events);
+    const code =
+      chosen.kind === 'request'
+        ? await showRequest(cli, { store, reading }, chosen.number, input)
+        : await showReading(cli, { store, reading, stored }, chosen.kind, input);
+    // What can be shown was shown; why the rest cannot is said last.
+    if (tooNew) throw tooNew;
+    return code;
   },
 };
 
@@ -107,12 +110,15 @@ const showEvent = (cli: Cli, { session, stored }: Stored, seq: number, input: In
     screen.bytes(storedBytes(one));
     return EXIT.done;
   }
+  const { events, tooNew } = knownEvents(stored.slice(0, seq));
+  if (tooNew && events.length === seq - 1) screen.out(...unknownLines(one));
+  if (tooNew) throw tooNew;
   const { type, at, data } = open(one);
   if (screen.jsonMode) {
     screen.json({ seq, at, type, data, hash: one.hash });
     return EXIT.done;
   }
-  const reading = new Reading(session, stored.slice(0, seq).map(open));
+  const reading = new Reading(session, events);
   screen.out(...eventLines(screen, reading, one, { full: isGiven(input, 'full'), me: cli.actor.name }));
   return EXIT.done;
 };
