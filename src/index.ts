@@ -28,6 +28,13 @@ export type { Preview, PreviewBlock } from './tool/preview.ts';
 export { tool, ToolError, type Tool, type ToolContext, type ToolOptions } from './tool/tool.ts';
 export { defineAgent, type Agent, type AgentOptions } from './worker/agent.ts';
 export type { Rest } from './worker/driver.ts';
+export {
+  rehearse,
+  type Missing,
+  type Rehearsal,
+  type RehearsalAgent,
+  type RehearseOptions,
+} from './rehearse/rehearse.ts';
 export type { Forked, ForkOptions } from './worker/fork.ts';
 export {
   openRuntime,

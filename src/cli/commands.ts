@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   show: async () => (await import('./commands/show.ts')).show,
   replay: async () => (await import('./commands/replay.ts')).replay,
   verify: async () => (await import('./commands/verify.ts')).verify,
+  rehearse: async () => (await import('./commands/rehearse.ts')).rehearse,
   fork: async () => (await import('./commands/fork.ts')).fork,
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
   agents: async () => (await import('./commands/agents.ts')).agents,

@@ -66,6 +66,8 @@ export type FactData = {
     readonly agent: AgentDefinition;
     readonly program: string;
     readonly title?: string;
+    /** Nothing in it was done in the world: another session was tried again, up to that event of it. */
+    readonly rehearsal?: { readonly session: string; readonly seq: number; readonly hash: Digest };
   };
   /** From here on the log is another session's. All before it is the parent's, shared and not copied. */
   'session.forked': {

@@ -33,6 +33,7 @@ export const initial = (session: string): SessionState => ({
   session,
   origin: session,
   fork: undefined,
+  rehearsal: false,
   seq: 0,
   lastAt: 0,
   createdAt: 0,
@@ -62,6 +63,7 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
         origin: event.data.session ?? state.origin,
         agent: event.data.agent,
         title: event.data.title ?? '',
+        rehearsal: event.data.rehearsal !== undefined,
         createdAt: event.at,
       };
     case 'session.forked':

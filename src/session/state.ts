@@ -158,6 +158,8 @@ export type SessionState = {
   readonly origin: string;
   /** Where this session left its parent, if it did: turns that were accepted before and still open are closed. */
   readonly fork: { readonly seq: number; readonly by: Actor; readonly at: number } | undefined;
+  /** Tried again and not done: nothing of it may be driven as if it were real. */
+  readonly rehearsal: boolean;
   /** 0 before the first event. */
   readonly seq: number;
   readonly lastAt: number;

@@ -45,6 +45,8 @@ export type DispatcherOptions = {
   readonly onDelta: (session: string, delta: StreamDelta) => void;
   /** Whether sessions are taken up without being asked for. */
   readonly drives: boolean;
+  /** Whether rehearsals are what is driven here; elsewhere their tools would act. */
+  readonly rehearsal: boolean;
 };
 
 /** `done` answers with what ended the driver, if it was not the session's rest. */
@@ -123,7 +125,7 @@ export class Dispatcher {
       sessions.keep(live);
     }
     const state = await sessions.state(session);
-    if (!canGoOn(state) || this.#closing) return undefined;
+    if (!canGoOn(state) || this.#closing || state.rehearsal !== this.#options.rehearsal) return undefined;
     const agent = this.#options.agent(state.agent.name);
     const since = this.#options.clock.monotonic();
     const claim = await this.#ask(session);

@@ -8,7 +8,7 @@ import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
-import type { ApprovalDecision, LogEvent, Settlement } from '../event/events.ts';
+import type { ApprovalDecision, EventData, LogEvent, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
@@ -50,6 +50,8 @@ export type RuntimeOptions = {
   readonly isGone?: (owner: Owner) => boolean;
   /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
   readonly faults?: Faults;
+  /** Drives rehearsals and nothing else is asked of it; any other runtime leaves them alone. Default false. */
+  readonly rehearsal?: boolean;
   /** Drives whatever can go on, also what other processes left or changed. Default true. */
   readonly drive?: boolean;
 };
@@ -63,7 +65,11 @@ export type SendOptions = {
   /** Names the turn: sending the same key again is the same turn. 1 to 255 visible ASCII characters. */
   readonly key?: string;
   readonly by?: Actor;
+  /** Of a new session: that it is a rehearsal, and of what. */
+  readonly rehearsal?: RehearsalOf;
 };
+
+export type RehearsalOf = NonNullable<EventData['session.created']['rehearsal']>;
 
 export type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
 
@@ -85,6 +91,7 @@ export class Runtime {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #faults: Faults | undefined;
+  readonly #rehearsal: boolean;
   readonly #owner: Owner;
   readonly #sessions: KnownSessions;
   readonly #dispatcher: Dispatcher;
@@ -97,6 +104,7 @@ export class Runtime {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#faults = options.faults;
+    this.#rehearsal = options.rehearsal ?? false;
     this.#owner = thisOwner(this.#random);
     this.#sessions = new KnownSessions(this.store, this.#clock, this.#faults);
     this.#dispatcher = new Dispatcher({
@@ -111,6 +119,7 @@ export class Runtime {
       faults: this.#faults,
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
+      rehearsal: this.#rehearsal,
     });
   }
 
@@ -129,7 +138,7 @@ export class Runtime {
     const input: readonly Content[] = [{ type: 'text', text: checkMessage(options.message) }];
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
     const command: Command = { kind: 'send', key, input, by: options.by ?? HERE };
-    if (options.session === undefined) return this.#start(this.agent(options.agent ?? ''), command);
+    if (options.session === undefined) return this.#start(options, command);
     return this.#say(options.session, command);
   }
 
@@ -235,12 +244,14 @@ export class Runtime {
   }
 
   /** A new session has its id from the key, so that the same key is the same session, also after a crash. */
-  async #start(agent: Agent, command: SendCommand): Promise<Sent> {
+  async #start({ agent: name = '', rehearsal }: SendOptions, command: SendCommand): Promise<Sent> {
+    const agent = this.agent(name);
+    const data = { agent: agent.definition, program: PROGRAM, ...(rehearsal && { rehearsal }) };
     for (let taken = 0; ; taken++) {
       const session = sessionId(agent.definition.name, command.key, taken);
       const place = (): FaultPlace => ({ session, what: command.kind });
       await reach(this.#faults, 'command.before', place);
-      if (await this.#create(session, agent, command)) {
+      if (await this.#create({ session, ...data }, command)) {
         const answer = await reach(this.#faults, 'command.after', place);
         const decision = answer === 'again' ? await this.#record(session, command) : undefined;
         this.#dispatcher.go(session);
@@ -252,9 +263,13 @@ export class Runtime {
     }
   }
 
-  async #create(session: string, agent: Agent, command: SendCommand): Promise<boolean> {
+  async #create(
+    data: EventData['session.created'] & { readonly session: string },
+    command: SendCommand,
+  ): Promise<boolean> {
+    const { session } = data;
     const batch = new Batch(new LiveSession(session), this.#clock.now());
-    batch.add({ type: 'session.created', data: { session, agent: agent.definition, program: PROGRAM } });
+    batch.add({ type: 'session.created', data });
     const decision = decide(batch.state, command);
     if (decision.kind !== 'facts') throw refused(decision, session);
     for (const fact of decision.facts) batch.add(fact);
@@ -295,6 +310,7 @@ export class Runtime {
   async #record(session: string, command: Command): Promise<Decision> {
     let decision: Decision | undefined;
     await this.#sessions.append(session, (state) => {
+      if (state.rehearsal && !this.#rehearsal) throw isRehearsal(session);
       decision = decide(state, command);
       return decision.kind === 'facts' ? decision.facts.map((fact) => ({ fact, blobs: [] })) : [];
     });
@@ -328,6 +344,12 @@ const checkKey = (key: string): string => {
     length: key.length,
   });
 };
+
+const isRehearsal = (session: string): OnrecordError =>
+  new OnrecordError(
+    `Session ${session} is a rehearsal: nothing in it was done in the world, so it cannot be gone on with. Rehearse again instead.`,
+    { code: 'session-is-rehearsal', next: 'look-again', details: { session } },
+  );
 
 const refused = (decision: Exclude<Decision, { kind: 'facts' }>, session: string): OnrecordError => {
   if (decision.kind === 'replayed') return badInput('already-done', 'This was done already.', { session });
