@@ -289,6 +289,11 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'call.settled': true,
 };
 
+export const EVENT_TYPES: readonly EventType[] = [
+  ...Object.keys(FACTS),
+  ...Object.keys(DECISIONS),
+] as EventType[];
+
 export const isDecision = (event: NewEvent): event is NewDecision => Object.hasOwn(DECISIONS, event.type);
 export const isEventType = (type: string): type is EventType =>
   Object.hasOwn(DECISIONS, type) || Object.hasOwn(FACTS, type);
