@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { MemoryLog, openRuntime, SqliteLog, type LogStore } from '../src/index.ts';
 import { open, type StoredEvent } from '../src/event/envelope.ts';
 import type { LogEvent } from '../src/event/events.ts';
+import { pages } from '../src/log/pages.ts';
 import { neutralEncoder } from '../src/model/neutral.ts';
-import { replay } from '../src/replay/replay.ts';
+import { Replay } from '../src/replay/replay.ts';
 import { workAgent } from './agent.ts';
 import { inFolder } from './measured-process.ts';
 import type { Measured, Plan } from './part.ts';
@@ -64,10 +65,10 @@ const measure = async (folder: string, events: number, rounds: number): Promise<
     const stored = await log.read(session);
     const opened = stored.map(open);
     const again = Math.max(1, Math.round(ROUND_EVENTS / stored.length));
-    const ways: Readonly<Record<Way, () => Promise<readonly LogEvent[]> | readonly LogEvent[]>> = {
-      replay: () => opened,
-      parse: () => stored.map(open),
-      store: async () => (await log.read(session)).map(open),
+    const ways: Readonly<Record<Way, () => AsyncIterable<LogEvent[]> | Iterable<readonly LogEvent[]>>> = {
+      replay: () => [opened],
+      parse: () => [stored.map(open)],
+      store: () => opening(log, session),
     };
     const rates: Rates = { replay: [], parse: [], store: [] };
     // One round more than is counted: the first one compiles.
@@ -82,20 +83,22 @@ const measure = async (folder: string, events: number, rounds: number): Promise<
   }
 };
 
+/** As onrecord replay does: page by page. */
+async function* opening(log: LogStore, session: string): AsyncGenerator<LogEvent[]> {
+  for await (const page of pages(log, session)) yield page.map(open);
+}
+
 const rateOf = async (
   session: string,
   times: number,
-  eventsOf: () => Promise<readonly LogEvent[]> | readonly LogEvent[],
+  eventsOf: () => AsyncIterable<LogEvent[]> | Iterable<readonly LogEvent[]>,
 ): Promise<number> => {
   let events = 0;
   const before = process.cpuUsage();
   for (let i = 0; i < times; i++) {
-    const found = replay({
-      session,
-      events: await eventsOf(),
-      encoderOf: () => neutralEncoder,
-      program: 'bench',
-    });
+    const run = new Replay({ session, encoderOf: () => neutralEncoder, program: 'bench' });
+    for await (const page of eventsOf()) for (const event of page) run.push(event);
+    const found = run.end();
     if (found.difference) throw new Error(`Replay differs at event ${found.difference.seq}.`);
     events += found.events;
   }
