@@ -36,7 +36,7 @@ export const rehearsalLines = (found: Rehearsal, look: Look): readonly Shown[] =
   headLine(found),
   ...stopLines(found),
   ...(found.divergence ? divergenceLines(found.divergence, look) : []),
-  ...changeLines(found),
+  ...changeLines(found, look),
   ...answerLines(found, look),
   EMPTY,
   ...totalsLines(found, look),
@@ -45,10 +45,10 @@ export const rehearsalLines = (found: Rehearsal, look: Look): readonly Shown[] =
 const headLine = ({ session, divergence, sameWords }: Rehearsal): Shown => {
   if (divergence) {
     const step = divergence.step === undefined ? EMPTY : line`, step ${divergence.step}`;
-    return line`${SIGN.fail} The rehearsal of ${whole(session)} does otherwise from turn ${divergence.turn}${step} on.  ${dim(own('rehearsal-differs'))}`;
+    return line`${SIGN.fail} ${whole(session)} comes out otherwise from turn ${divergence.turn}${step} on.  ${dim(own('rehearsal-differs'))}`;
   }
-  const words = sameWords ? line` and says the same` : line`; it says it in other words`;
-  return line`${SIGN.ok} The rehearsal of ${whole(session)} does the same${words}.`;
+  const words = sameWords ? line`, word for word` : line`, in other words`;
+  return line`${SIGN.ok} ${whole(session)} comes out the same${words}.`;
 };
 
 const stopLines = ({ stopped, stubbed, asked, ran }: Rehearsal): readonly Shown[] => {
@@ -118,28 +118,37 @@ const column = (paint: 'del' | 'add', [title, text]: Side, width: number, look: 
   ...wrap(fit(theirs(text), look), width, { strict: true }).map((piece) => role(paint, piece)),
 ];
 
-const changeLines = ({ onlyRecorded, onlyRehearsed, otherArguments }: Rehearsal): readonly Shown[] => {
+const changeLines = (
+  { onlyRecorded, onlyRehearsed, otherArguments }: Rehearsal,
+  look: Look,
+): readonly Shown[] => {
   if (onlyRecorded.length + onlyRehearsed.length + otherArguments.length === 0) return [];
   return [
     EMPTY,
     line`  ${strong(own('From there on'))}`,
-    ...callLines(own('only in the record'), onlyRecorded),
-    ...callLines(own('only in the rehearsal'), onlyRehearsed),
+    ...callLines(own('only in the record'), onlyRecorded, look),
+    ...callLines(own('only in the rehearsal'), onlyRehearsed, look),
     ...otherLines(otherArguments),
   ];
 };
 
-const callLines = (title: Shown, calls: readonly ComparedCall[]): readonly Shown[] => {
+const callLines = (title: Shown, calls: readonly ComparedCall[], look: Look): readonly Shown[] => {
   if (calls.length === 0) return [];
   const more = calls.length - CALLS_SHOWN_MAX;
   return [
     line`  ${title}: ${countOf(calls.length, 'call')}`,
     ...calls
       .slice(0, CALLS_SHOWN_MAX)
-      .map(({ id, tool, args }) => line`     ${dim(whole(id))} ${strong(tool)}  ${argumentsBrief(args)}`),
+      .map(({ id, tool, args }) =>
+        oneLine(line`     ${dim(whole(id))} ${strong(tool)}  ${argumentsBrief(args)}`, look),
+      ),
     ...(more > 0 ? [line`     … ${countOf(more, 'more call')}`] : []),
   ];
 };
+
+/** The whole of a call is in show; here it is named. */
+const oneLine = (shown: Shown, look: Look): Shown =>
+  look.terminal ? cut(fit(shown, look), look.columns, look.ascii) : shown;
 
 const otherLines = (others: readonly OtherArguments[]): readonly Shown[] => {
   if (others.length === 0) return [];

@@ -37,7 +37,7 @@ test('the same agent does the same: exit 0, and both costs', async () => {
   const { project, session } = await recorded();
   const { code, stdout } = await project.onrecord('rehearse', session);
   expect(code).toBe(0);
-  expect(stdout).toContain(`✓ The rehearsal of ${session} does the same and says the same.`);
+  expect(stdout).toContain(`✓ ${session} comes out the same, word for word.`);
   expect(stdout).toMatch(/turn 1 +done, 2 steps +done, 2 steps/);
   expect(stdout).toMatch(/cost +\$0\.0411 +\$0\.0411/);
   expect(stdout).toMatch(/tokens in +2,000 +2,000/);
@@ -52,7 +52,7 @@ test.each([
   const ran = await project.on({ columns }, 'rehearse', session, '--model', 'other.yaml');
   const text = bare(ran.stdout);
   expect(ran.code).toBe(11);
-  expect(text).toContain(`✗ The rehearsal of ${session} does otherwise from turn 1, step 1 on.`);
+  expect(text).toContain(`✗ ${session} comes out otherwise from turn 1, step 1 on.  rehearsal-differs`);
   expect(text).toContain('Stopped: the record has no result of files.write');
   expect(text).toMatch(/First divergence {2}at {2}\/calls\/0/);
   expect(text).toContain('only in the record: 1 call');
