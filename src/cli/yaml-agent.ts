@@ -52,6 +52,9 @@ const rule = z.strictObject({
   reason: text.optional(),
 });
 
+/** The rules of a policy, as an agent file and a policy file have them. */
+export const policyRules: z.ZodType = z.array(rule);
+
 const limits = z.strictObject(
   Object.fromEntries(Object.keys(LIMITS_DEFAULT).map((name) => [name, z.number().positive().optional()])),
 );
@@ -65,7 +68,7 @@ const schema: z.ZodType = z.strictObject({
   instructions: z.string(),
   model: z.strictObject({ scripted: text }),
   tools: z.array(toolSetSchema).optional(),
-  policy: z.array(rule).optional(),
+  policy: policyRules.optional(),
   limits: limits.optional(),
 });
 

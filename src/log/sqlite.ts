@@ -14,14 +14,29 @@ import { isOnrecordError, type OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
+import { partsOf, type OwnPart, type Part } from './lineage.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
 import { Placement, refuseRemote } from './placement.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
+  COMPRESS_BYTES_MIN,
+  hex,
+  listed,
+  storedBody,
+  storedEvent,
+  type BlobRow,
+  type EventRow,
+  type LeaseRow,
+  type ListedRow,
+} from './sqlite-row.ts';
+import {
   ConflictError,
   FencedError,
+  FORKS_DEEP_MAX,
+  forkPlaceMissing,
+  forkTooDeep,
   sessionNotFound,
   StorageError,
   type Append,
@@ -30,6 +45,7 @@ import {
   type ChangeListener,
   type Claim,
   type ClaimRequest,
+  type ForkPlace,
   type Head,
   type LogStore,
   type Owner,
@@ -43,8 +59,6 @@ export const STORE_BUSY_MS = 30_000;
 const STORE_RETRY_MS = 20;
 /** How often commits of other processes are looked for while somebody listens. */
 export const STORE_POLL_MS = 50;
-/** Bodies and blobs from this size on are stored compressed. */
-const COMPRESS_BYTES_MIN = 4096;
 
 export type SqliteOptions = {
   readonly clock?: Clock;
@@ -79,6 +93,8 @@ export class SqliteLog implements LogStore {
   readonly #placement: Placement;
   readonly #statements = new Map<string, StatementSync>();
   readonly #ids = new Map<string, number>();
+  /** Where a session was forked from never changes. */
+  readonly #parts = new Map<number, readonly Part[]>();
   readonly #listeners = new Set<ChangeListener>();
   #queue: Pending[] = [];
   #flushPlanned = false;
@@ -110,7 +126,12 @@ export class SqliteLog implements LogStore {
     to: number = Number.MAX_SAFE_INTEGER,
   ): Promise<readonly StoredEvent[]> {
     return this.#reading(() => {
-      const rows = this.#prepare(sql.READ_EVENTS).all(this.#id(session), from, to);
+      const read = this.#prepare(sql.READ_EVENTS);
+      const rows = this.#partsOf(this.#id(session)).flatMap((part) =>
+        part.to < from || part.from > to
+          ? []
+          : read.all(part.id, Math.max(from, part.from), Math.min(to, part.to)),
+      );
       return (rows as EventRow[]).map(storedEvent);
     });
   }
@@ -132,14 +153,8 @@ export class SqliteLog implements LogStore {
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
     const { text, parameters } = sql.listSessions(query, query.limit ?? SESSIONS_LIMIT);
-    const rows = this.#reading(
-      () => this.#prepare(text).all(parameters) as { name: string; summary: string; head: number }[],
-    );
-    return rows.map((row) => ({
-      session: row.name,
-      head: row.head,
-      summary: JSON.parse(row.summary) as SessionSummary,
-    }));
+    const rows = this.#reading(() => this.#prepare(text).all(parameters) as ListedRow[]);
+    return rows.map(listed);
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
@@ -263,18 +278,18 @@ export class SqliteLog implements LogStore {
 
   /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
   #apply(append: Append): void {
-    const { session, expected, events, epoch } = append;
+    const { session, expected, events, epoch, fork } = append;
     const row = this.#prepare(sql.FIND_HEAD).get(session) as
       | { id: number; epoch: number; head: number | null }
       | undefined;
     if (epoch !== undefined && epoch !== row?.epoch) throw new FencedError(session, epoch, row?.epoch ?? 0);
     const head = row?.head ?? 0;
-    if (head !== expected) {
+    if (fork ? row !== undefined : head !== expected) {
       if (row && append.again && this.#alreadyThere(row.id, events)) return;
       throw new ConflictError(session, expected, head);
     }
     if (append.given) this.#checkGiven(append.given);
-    const id = row?.id ?? Number(this.#prepare(sql.INSERT_SESSION).run(session).lastInsertRowid);
+    const id = row?.id ?? this.#insertSession(append);
     const insert = this.#prepare(sql.INSERT_EVENT);
     for (const event of events)
       insert.run(id, event.seq, Buffer.from(event.hash, 'hex'), storedBody(event.body));
@@ -286,6 +301,37 @@ export class SqliteLog implements LogStore {
     const id = this.#findId(session);
     const found = id === undefined ? 0 : (this.#head(id)?.seq ?? 0);
     if (found !== head) throw new ConflictError(session, head, found);
+  }
+
+  #insertSession({ session, expected, fork }: Append): number {
+    const parent = fork ? this.#forkable(fork) : null;
+    if (fork && expected !== fork.seq) throw new ConflictError(session, expected, fork.seq);
+    return Number(this.#prepare(sql.INSERT_SESSION).run(session, parent, fork?.seq ?? null).lastInsertRowid);
+  }
+
+  /** The parent's row, where a fork can be made there. */
+  #forkable(fork: ForkPlace): number {
+    // Nothing is remembered here: this transaction may yet be rolled back.
+    const row = this.#prepare(sql.FIND_HEAD).get(fork.parent) as
+      | { id: number; head: number | null }
+      | undefined;
+    if (!row) throw sessionNotFound(fork.parent);
+    const head = row.head ?? 0;
+    if (head < fork.seq || fork.seq < 1) throw forkPlaceMissing(fork, head);
+    let deep = 1;
+    for (let part = this.#ownPart(row.id); part?.parent; part = this.#ownPart(part.parent)) deep++;
+    if (deep >= FORKS_DEEP_MAX) throw forkTooDeep(fork.parent);
+    return row.id;
+  }
+
+  #ownPart(id: number): OwnPart | undefined {
+    return this.#prepare(sql.FIND_PART).get(id) as OwnPart | undefined;
+  }
+
+  #partsOf(id: number): readonly Part[] {
+    const known = this.#parts.get(id) ?? partsOf(id, (one) => this.#ownPart(one));
+    this.#parts.set(id, known);
+    return known;
   }
 
   #alreadyThere(id: number, events: readonly StoredEvent[]): boolean {
@@ -309,8 +355,14 @@ export class SqliteLog implements LogStore {
   }
 
   #head(id: number): Head | undefined {
-    const row = this.#prepare(sql.HEAD).get(id) as { seq: number; hash: Uint8Array } | undefined;
-    return row && { seq: row.seq, hash: hex(row.hash) };
+    // Nothing of its own in a fork is a damage: its log then ends where its parent's part does.
+    for (const part of this.#partsOf(id).toReversed()) {
+      const row = this.#prepare(sql.HEAD).get(part.id, part.to) as
+        | { seq: number; hash: Uint8Array }
+        | undefined;
+      if (row) return { seq: row.seq, hash: hex(row.hash) };
+    }
+    return undefined;
   }
 
   #id(session: string): number {
@@ -425,10 +477,6 @@ export class SqliteLog implements LogStore {
 
 const isBusy = (fault: unknown): boolean => fault instanceof StorageError && fault.fault === 'busy';
 
-type EventRow = { seq: number; hash: Uint8Array; body: string | Uint8Array };
-type BlobRow = { size: number; body: Uint8Array };
-type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
-
 const outcomeOf = (work: () => unknown): Outcome => {
   try {
     return { value: work() };
@@ -437,16 +485,3 @@ const outcomeOf = (work: () => unknown): Outcome => {
     return { refusal: error };
   }
 };
-
-const hex = (bytes: Uint8Array): Digest =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex') as Digest;
-
-/** Canonical JSON is well-formed text without NUL, so SQLite's text keeps it byte for byte. */
-const storedBody = (body: string): string | Uint8Array =>
-  body.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(body) : body;
-
-const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
-  seq,
-  hash: hex(hash),
-  body: typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8'),
-});

@@ -56,6 +56,11 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
   switch (event.type) {
     case 'session.created':
       return { text: `session with ${event.data.agent.name}`, by: event.data.program };
+    case 'session.forked': {
+      const { parent, by } = event.data;
+      const who = actorName(by, options);
+      return { who, text: `branched off from ${parent.session} behind event ${parent.seq}`, by: by.name };
+    }
     case 'agent.updated':
       return { text: `${event.data.agent.name} has a new definition`, by: event.data.program };
     case 'turn.accepted':
@@ -225,6 +230,7 @@ type CallEvent = Exclude<
   | {
       type:
         | 'session.created'
+        | 'session.forked'
         | 'agent.updated'
         | 'turn.accepted'
         | 'turn.cancel_requested'
@@ -279,7 +285,7 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
       return {
         who,
         mark: 'cancelled',
-        text: call.attempt > 0 ? 'stopped by the cancel' : 'not started, cancelled',
+        text: cancelledText(event.data.fork, call.attempt > 0),
       };
     case 'call.settled':
       return settledTold(event.data, who, options);
@@ -292,6 +298,11 @@ const noticeTold = (channels: EventData['notice.sent']['channels']): string =>
   channels
     .map(({ name, problem }) => (problem === undefined ? `told by ${name}` : `${name} failed: ${problem}`))
     .join(', ');
+const cancelledText = (fork: EventData['call.cancelled']['fork'], started: boolean): string => {
+  if (fork === 'unknown') return 'left behind: what became of it is not known in this branch';
+  if (fork === 'not-run') return 'left behind: not run in this branch';
+  return started ? 'stopped by the cancel' : 'not started, cancelled';
+};
 
 type AttemptEvent = Extract<
   CallEvent,
@@ -423,7 +434,7 @@ export const TURN_MARKS: Readonly<Record<EventData['turn.ended']['outcome'], Mar
   cancelled: 'cancelled',
 };
 
-const turnText = ({ turn, outcome, message, empty }: EventData['turn.ended']): string => {
+const turnText = ({ turn, outcome, reason, message, empty }: EventData['turn.ended']): string => {
   const words = {
     done: empty ? 'ended without an answer' : 'done',
     failed: 'failed',
@@ -431,5 +442,6 @@ const turnText = ({ turn, outcome, message, empty }: EventData['turn.ended']): s
     stopped: 'stopped',
     cancelled: 'cancelled',
   }[outcome];
-  return `turn ${turn} ${words}${because(message)}`;
+  const left = reason === 'forked' ? ' in this branch' : '';
+  return `turn ${turn} ${words}${left}${because(message)}`;
 };

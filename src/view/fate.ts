@@ -26,7 +26,7 @@ export type Fate =
       readonly by: Actor;
       readonly settlement: Settlement;
     }
-  /** The turn was cancelled before anybody decided. */
+  /** The turn was cancelled, or the session branched off, before anybody decided. */
   | { readonly kind: 'cancelled'; readonly at: number; readonly by: Actor | undefined }
   /** Nobody was ever asked about it. */
   | { readonly kind: 'not-asked' };
@@ -49,9 +49,13 @@ export const fateOf = (record: SessionRecord, call: CallId, what: 'decide' | 'se
   const cancelled = about.find((event) => event.type === 'call.cancelled');
   if (!cancelled) return { kind: 'not-asked' };
   const asked = events.findLast(
-    (event) => event.type === 'turn.cancel_requested' && event.seq < cancelled.seq,
+    (event) =>
+      (event.type === 'turn.cancel_requested' || event.type === 'session.forked') &&
+      event.seq < cancelled.seq,
   );
-  const by = asked?.type === 'turn.cancel_requested' ? asked.data.by : undefined;
+  const told =
+    asked?.type === 'turn.cancel_requested' || asked?.type === 'session.forked' ? asked : undefined;
+  const by = told?.data.by;
   return { kind: 'cancelled', at: asked?.at ?? cancelled.at, by };
 };
 

@@ -11,7 +11,7 @@ import type { SessionSummary } from '../event/summary.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import type { Encoder } from '../context/encoding.ts';
 import { pages } from '../log/pages.ts';
-import type { Append, Blob, LogStore } from '../log/store.ts';
+import type { Append, Blob, ForkPlace, LogStore } from '../log/store.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import type { SessionState } from '../session/state.ts';
@@ -26,6 +26,8 @@ export type CommitOptions = {
   readonly faults?: Faults | undefined;
   /** Another log that must still end there. */
   readonly given?: Append['given'];
+  /** Creates the session on what another one has up to there. */
+  readonly fork?: ForkPlace;
 };
 
 /** Events that belong together, sealed one after the other on a state that is not committed yet. */
@@ -90,7 +92,7 @@ export class Batch {
   }
 
   /** Writes the batch. The list of sessions is touched only when what it shows has changed. */
-  async commit(store: LogStore, { epoch, faults, given }: CommitOptions = {}): Promise<void> {
+  async commit(store: LogStore, { epoch, faults, given, fork }: CommitOptions = {}): Promise<void> {
     const place = (): FaultPlace => ({
       session: this.session,
       what: this.events.map((event) => event.type).join(' '),
@@ -100,6 +102,7 @@ export class Batch {
     const before = this.#before;
     const changed =
       this.expected === 0 ||
+      fork !== undefined ||
       before.status !== summary.status ||
       before.waiting !== summary.waiting ||
       before.inDoubt !== summary.inDoubt ||
@@ -114,6 +117,7 @@ export class Batch {
       session: this.session,
       again,
       expected: this.expected,
+      ...(fork && { fork }),
       events: this.stored,
       ...(this.blobs.length > 0 && { blobs: this.blobs }),
       ...(epoch !== undefined && { epoch }),
@@ -164,6 +168,14 @@ export class LiveSession {
     return reader;
   }
 
+  /** Another session on the past that this one has reached. */
+  branch(session: string): LiveSession {
+    const branch = new LiveSession(session);
+    branch.#state = { ...this.#state, session };
+    branch.#hash = this.#hash;
+    return branch;
+  }
+
   get state(): SessionState {
     return this.#state;
   }
@@ -189,9 +201,9 @@ export class LiveSession {
     this.#summary = undefined;
   }
 
-  /** Reads what was appended since, here or elsewhere. */
-  async refresh(store: LogStore): Promise<void> {
-    for await (const page of pages(store, this.session, { from: this.#state.seq + 1 }))
+  /** Reads what was appended since, here or elsewhere; with `to` not further than that event. */
+  async refresh(store: LogStore, to?: number): Promise<void> {
+    for await (const page of pages(store, this.session, { from: this.#state.seq + 1, to }))
       // Two readers may have asked at once: what the faster one brought is not folded again.
       for (const stored of page) if (stored.seq === this.#state.seq + 1) this.#push(stored);
   }

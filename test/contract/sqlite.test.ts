@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { chainHash, genesis, open } from '../../src/event/envelope.ts';
-import { STORE_FORMAT } from '../../src/log/migrations.ts';
+import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from '../../src/log/migrations.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
 import type { Claim, LogStore } from '../../src/log/store.ts';
 import { startChild } from '../kit/child.ts';
@@ -157,6 +157,37 @@ describe('SqliteLog: several processes on one file', () => {
     expect(texts.length).toBeLessThanOrEqual(acknowledged + 1);
     expect(texts.map((text) => Number(text.split(' ')[1]))).toEqual(texts.map((_, i) => i + 1));
     await grow(store, 's', ['goes on']);
+  });
+});
+
+describe('SqliteLog: files of earlier formats', () => {
+  test('a store of each earlier format is brought up to date with its sessions as they were', async () => {
+    const whole = tempFile();
+    const now = new SqliteLog(whole);
+    const events = await grow(now, 's', ['a', 'b', 'c']);
+    await now.close();
+    for (let format = 1; format < STORE_FORMAT; format++) {
+      const file = tempFile();
+      const db = new DatabaseSync(file);
+      for (const step of MIGRATIONS.slice(0, format)) db.exec(step);
+      db.exec(
+        `ATTACH '${whole}' AS whole; INSERT INTO session (id, name, epoch) SELECT id, name, epoch FROM whole.session`,
+      );
+      db.exec('INSERT INTO event SELECT * FROM whole.event');
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${format}`);
+      db.close();
+      const store = openSqlite(file);
+      expect(await store.read('s')).toEqual(events);
+      await store.append({
+        session: 'f',
+        expected: 2,
+        fork: { parent: 's', seq: 2 },
+        events: sealed('f', ['x'], { from: 3, ...(events[1] && { prev: events[1].hash }) }),
+      });
+      expect(await store.read('f')).toHaveLength(3);
+      await grow(store, 's', ['d']);
+      expect(await store.read('s')).toHaveLength(4);
+    }
   });
 });
 

@@ -23,7 +23,10 @@ export class ServerProcess {
   readonly ready: Promise<{ readonly port: number; readonly token: string | undefined }>;
 
   constructor(folder: string, port: number, kill = '') {
-    this.child = fork(SCRIPT, [folder, String(port), kill], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [] });
+    this.child = fork(SCRIPT, [folder, String(port), kill], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      execArgv: [],
+    });
     this.ended = once(this.child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null);
     const gone = this.ended.then((signal) => {
       throw new Error(`the server ended before it was ready: ${signal}`);
