@@ -146,9 +146,10 @@ export const concludeReopened = (state: SessionState, call: CallState): NewDecis
   if (problem !== undefined) return reject('arguments-schema', problem);
   const verdict = judgeCall(state, tool, decoded.value, call.args);
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
-  // Whoever edited has seen these arguments; the rule that asked is answered, any other asks anew.
-  const answered = call.doubt === undefined && call.edited && verdict.rule === call.rule;
-  const run = verdict.do === 'run' || answered || (call.doubt !== undefined && verdict.rule === RULE_TWIN);
+  // Whoever edited has seen these arguments: the rule that asked is answered, any other asks anew. Whoever said
+  // that it did not happen has looked at this very call: as a twin of itself it is not asked about.
+  const answered = call.digest === undefined ? verdict.rule === RULE_TWIN : verdict.rule === call.rule;
+  const run = verdict.do === 'run' || answered;
   return {
     type: 'call.proposed',
     data: {
