@@ -4,7 +4,7 @@ import type { Outcome } from '../event/content.ts';
 import { digestOf } from '../event/canonical.ts';
 import type { Json } from '../event/json.ts';
 import { isRechecked } from './preparing.ts';
-import type { CallState, Closing, Decided, Pause } from './state.ts';
+import { NO_PAUSE, type CallState, type Closing, type Decided, type Pause } from './state.ts';
 
 type CallEventType =
   | 'call.refused'
@@ -210,6 +210,7 @@ const settled = (call: CallState, settlement: Settlement, by: string, note?: str
       return {
         ...call,
         phase: 'reopened',
+        pause: NO_PAUSE,
         prepared: undefined,
         digest: undefined,
         terms: undefined,
