@@ -245,13 +245,15 @@ export class LeaveReader {
   ): Known['leave'] {
     const { args, verdict, at, call } = about;
     const twin = this.#tool(known.tool).effect !== 'none' && this.#doubted.has(`${known.tool} ${args}`);
+    // An edit into what a rule allows is still an answer to the question that was asked.
+    const until = known.editedBy ? deadline(known.editedBy) : Infinity;
     if (verdict.do === 'run') {
       // Whoever said that it did not happen has looked at this very call.
-      if (!twin || known.settled === true) return leaveBy('rule');
-      return known.editedBy?.rule === TWIN ? leaveBy('edit', deadline(known.editedBy)) : undefined;
+      if (!twin || known.settled === true) return leaveBy('rule', until);
+      return known.editedBy?.rule === TWIN ? leaveBy('edit', until) : undefined;
     }
     if (verdict.do === 'deny') return undefined;
-    if (known.editedBy?.rule === verdict.rule) return leaveBy('edit', deadline(known.editedBy));
+    if (known.editedBy?.rule === verdict.rule) return leaveBy('edit', until);
     const asker = this.#askers.get(turnOf(call));
     const given = this.#grants.some(
       (one) =>
@@ -264,7 +266,7 @@ export class LeaveReader {
         one.grant.when.every((condition) => holds(condition, args)) &&
         mayRun(this.#terms(verdict.rule), one.by, asker, true),
     );
-    return given ? leaveBy('grant') : undefined;
+    return given ? leaveBy('grant', until) : undefined;
   }
 
   #judge(name: string, args: string, seen: readonly string[]): Verdict {
