@@ -20,10 +20,23 @@ export const RENEW_LEASE =
   'UPDATE session SET lease_until = ? WHERE name = ? AND epoch = ? AND owner IS NOT NULL';
 export const RELEASE_LEASE =
   'UPDATE session SET owner = NULL, lease_until = NULL WHERE name = ? AND epoch = ?';
-export const LIST_SESSIONS = `
+
+/** What a list is narrowed by first: each of these has an index of its own, and most sessions are in none of them. */
+export type Narrow = 'due' | 'can-go-on' | 'untold' | 'nothing';
+
+const NARROWED: Readonly<Record<Narrow, readonly [index: string, condition: string]>> = {
+  due: ['INDEXED BY session_by_wake', 'wake_at <= :due_by'],
+  'can-go-on': ['INDEXED BY session_that_can_go_on', 'can_go_on'],
+  untold: ['INDEXED BY session_untold', 'untold > 0'],
+  nothing: ['', 'TRUE'],
+};
+
+export const listSessions = (narrow: Narrow): string => {
+  const [index, condition] = NARROWED[narrow];
+  return `
   SELECT name, summary, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
-  FROM session
-  WHERE summary IS NOT NULL
+  FROM session ${index}
+  WHERE ${condition} AND summary IS NOT NULL
     AND (:agent IS NULL OR agent = :agent)
     AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
     AND (:can_go_on IS NULL OR can_go_on = :can_go_on)
@@ -32,3 +45,4 @@ export const LIST_SESSIONS = `
     AND (:before IS NULL OR updated_at < :before)
   ORDER BY updated_at DESC, name
   LIMIT :limit`;
+};

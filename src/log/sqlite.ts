@@ -137,7 +137,11 @@ export class SqliteLog implements LogStore {
     };
     const rows = this.#reading(
       () =>
-        this.#prepare(sql.LIST_SESSIONS).all(parameters) as { name: string; summary: string; head: number }[],
+        this.#prepare(sql.listSessions(narrowest(query))).all(parameters) as {
+          name: string;
+          summary: string;
+          head: number;
+        }[],
     );
     return rows.map((row) => ({
       session: row.name,
@@ -417,6 +421,13 @@ export class SqliteLog implements LogStore {
     return statement;
   }
 }
+
+/** The sweep asks every few seconds, over however many sessions wait: it must not look at those that do not matter. */
+const narrowest = ({ dueBy, canGoOn, untold }: SessionQuery): sql.Narrow => {
+  if (dueBy !== undefined) return 'due';
+  if (canGoOn === true) return 'can-go-on';
+  return untold === true ? 'untold' : 'nothing';
+};
 
 const isBusy = (fault: unknown): boolean => fault instanceof StorageError && fault.fault === 'busy';
 
