@@ -10,11 +10,13 @@ import type { Measured, Plan } from './part.ts';
 import { resultsPage } from './results.ts';
 import { measureSteps } from './steps.ts';
 import { asText, type Table } from './table.ts';
+import { measureWaiting } from './waiting.ts';
 
 const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = {
   steps: measureSteps,
   many: measureMany,
   opening: measureOpening,
+  waiting: measureWaiting,
 };
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');

@@ -1,6 +1,7 @@
 /**
  * npm run simulate [-- --seeds 100000 --from 1 --jobs 2]   as many histories as asked, each from its seed
  * npm run simulate -- --seed 42                            one history again, with its log
+ * npm run simulate -- --first                              no further than the first violation
  *
  * Exit code 0: no violation; 1: at least one, each with the command that repeats it.
  */
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     seed: { type: 'string' },
     part: { type: 'string' },
+    first: { type: 'boolean', default: false },
   },
 });
 
@@ -29,11 +31,20 @@ type Totals = {
   effects: number;
   crashes: number;
   inDoubt: number;
+  asked: number;
   wrong: number;
 };
 type Report = { readonly totals: Totals; readonly broken: readonly History[] };
 
-const none = (): Totals => ({ histories: 0, events: 0, effects: 0, crashes: 0, inDoubt: 0, wrong: 0 });
+const none = (): Totals => ({
+  histories: 0,
+  events: 0,
+  effects: 0,
+  crashes: 0,
+  inDoubt: 0,
+  asked: 0,
+  wrong: 0,
+});
 
 const count = (totals: Totals, history: History): void => {
   totals.histories++;
@@ -41,6 +52,7 @@ const count = (totals: Totals, history: History): void => {
   totals.effects += history.effects;
   totals.crashes += history.crashes;
   totals.inDoubt += history.inDoubt;
+  totals.asked += history.asked;
   totals.wrong += history.violations.length > 0 ? 1 : 0;
 };
 
@@ -62,6 +74,7 @@ const runPart = async (
     const history = await simulate(seed);
     count(totals, history);
     if (history.violations.length > 0) broken.push(history);
+    if (values.first && broken.length > 0) break;
     if (totals.histories >= REPORT_EVERY) flush();
   }
   flush();
@@ -110,7 +123,7 @@ const finish = (all: Totals, broken: readonly History[], began: number): void =>
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   print(
     `${all.wrong === 0 ? '✓' : '✗'} ${all.histories} histories, ${all.events} events, ${all.effects} effects, ` +
-      `${all.crashes} crashes, ${all.inDoubt} calls in doubt: ${all.wrong} wrong. ${seconds} s.`,
+      `${all.crashes} crashes, ${all.asked} questions, ${all.inDoubt} calls in doubt: ${all.wrong} wrong. ${seconds} s.`,
   );
 };
 

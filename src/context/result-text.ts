@@ -65,7 +65,11 @@ const closingText = (call: CallState): ResultText => {
           : 'The turn was cancelled before this call was started. It was not run.',
       );
     case 'expired':
-      return error('Nobody decided about this call before its deadline. It was not run.');
+      return error(
+        call.decided && call.decided.digest === call.digest
+          ? 'This call was approved, but could not be started before its deadline. It was not run.'
+          : 'Nobody decided about this call before its deadline. It was not run.',
+      );
     case 'withheld':
       return { text: closing.message, isError: closing.mode !== 'dry-run' };
     case 'given-up':

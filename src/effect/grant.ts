@@ -38,4 +38,5 @@ const valueAt = (args: StrictValue, pointer: string): StrictValue | undefined =>
 };
 
 const plain = (value: StrictValue | undefined): string | number | boolean | null =>
-  value === undefined || typeof value === 'object' ? null : typeof value === 'bigint' ? Number(value) : value;
+  // A whole number beyond 2^53 cannot be named exactly, and leave for its neighbours is not what is meant.
+  value === undefined || typeof value === 'object' || typeof value === 'bigint' ? null : value;

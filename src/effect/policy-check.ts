@@ -14,14 +14,14 @@ export const policyProblem = (policy: Policy): string | undefined => {
   if (terms !== undefined) return `policy ${terms}`;
   const ids = new Set<string>();
   for (const rule of policy.rules as readonly PolicyRule[]) {
-    const problem = ids.has(rule.id) ? 'stands twice' : ruleProblem(rule);
+    const problem = ids.has(rule.id) ? 'stands twice' : ruleProblem(rule, policy.ask);
     if (problem !== undefined) return `policy rule "${String(rule.id)}" ${problem}`;
     ids.add(rule.id);
   }
   return undefined;
 };
 
-const ruleProblem = (rule: PolicyRule): string | undefined => {
+const ruleProblem = (rule: PolicyRule, general?: AskTerms): string | undefined => {
   if (typeof rule.id !== 'string' || !RULE_ID.test(rule.id))
     return 'needs an id of letters, digits, ".", "_" and "-"; names with ":" are the built-in rules';
   if (!['allow', 'ask', 'deny'].includes(rule.do))
@@ -33,7 +33,8 @@ const ruleProblem = (rule: PolicyRule): string | undefined => {
   if (label !== undefined)
     return `looks for the label "${String(label)}", which is none of untrusted, private`;
   if (rule.ask && rule.do !== 'ask') return `has terms for a question, but says do: "${rule.do}"`;
-  const terms = rule.ask && termsProblem(rule.ask);
+  // What a rule does not say of its own, the policy says: together they must make sense.
+  const terms = rule.ask && (termsProblem(rule.ask) ?? termsProblem({ ...general, ...rule.ask }));
   if (terms !== undefined) return terms;
   for (const condition of rule.when ?? []) {
     const problem = conditionProblem(condition);
@@ -44,6 +45,9 @@ const ruleProblem = (rule: PolicyRule): string | undefined => {
 
 const termsProblem = (terms: AskTerms): string | undefined => {
   const { by, expiresMs, escalate } = terms;
+  // A single name instead of a list would be read letter by letter.
+  if (![by ?? [], escalate ? escalate.to : []].every(Array.isArray))
+    return 'asks people that are no list of names';
   const names = [...(by ?? []), ...(escalate?.to ?? [])];
   if (by?.length === 0 || escalate?.to.length === 0) return 'asks nobody: name at least one person or role';
   const odd = names.find((name) => typeof name !== 'string' || name === '' || name === 'role:');

@@ -36,7 +36,8 @@ export type Proposal = { readonly args: StrictValue; readonly seen: readonly See
 export const judge = (policy: Policy, tool: ToolDefinition, proposal: Proposal): Verdict => {
   const rule = policy.rules.find((candidate) => matches(candidate, tool, proposal));
   if (rule?.do === 'deny') return verdict('deny', rule);
-  if (tool.approval === 'always') return { do: 'ask', rule: RULE_ALWAYS };
+  // A rule that asks says how; the tool alone only says that.
+  if (tool.approval === 'always' && rule?.do !== 'ask') return { do: 'ask', rule: RULE_ALWAYS };
   if (rule) return verdict(rule.do === 'allow' ? 'run' : 'ask', rule);
   if (tool.approval === 'never') return { do: 'run', rule: RULE_NEVER };
   return tool.effect === 'none' ? { do: 'run', rule: RULE_READS } : { do: 'ask', rule: RULE_EFFECTS };

@@ -68,6 +68,11 @@ export class MemoryLog implements LogStore {
     return this.#streams.get(session)?.events ?? [];
   }
 
+  /** What the list of sessions shows of it now. */
+  summary(session: string): SessionSummary | undefined {
+    return this.#streams.get(session)?.summary;
+  }
+
   async read(
     session: string,
     from = 1,

@@ -29,7 +29,10 @@ export type SessionListing = {
   readonly parameters: Readonly<Record<string, string | number>>;
 };
 
-/** Only the conditions that are asked for, so that each finds its index. */
+/**
+ * The sweep asks every few seconds, over however many sessions wait: it must not look at those that do not matter. So a
+ * list holds only the conditions that are asked for, and is narrowed first by the index that most sessions are not in.
+ */
 export const listSessions = (query: SessionQuery, limit: number): SessionListing => {
   const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, before } = query;
   const parameters: Record<string, string | number> = { limit };
@@ -54,6 +57,12 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
   const text = `
     SELECT name, summary, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
       (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq
-    FROM session WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT :limit`;
+    FROM session ${index(query)} WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT :limit`;
   return { text, parameters };
+};
+
+const index = ({ dueBy, canGoOn, untold }: SessionQuery): string => {
+  if (dueBy !== undefined) return 'INDEXED BY session_by_wake';
+  if (canGoOn === true) return 'INDEXED BY session_that_can_go_on';
+  return untold === true ? 'INDEXED BY session_untold' : '';
 };

@@ -54,8 +54,9 @@ const ask = (state: SessionState, call: CallState, tool: ToolDefinition): NewDec
 
 /** Time is what the last event says. A yes that led to no start before the deadline is no yes any more. */
 const concludeTime = (state: SessionState, call: CallState): NewDecision | undefined => {
-  const { terms, phase, attempt } = call;
-  const stands = phase === 'asking' || phase === 'stale' || (phase === 'ready' && attempt === 0);
+  const { terms, phase } = call;
+  // "ready" is before the start: what is tried again was started in time.
+  const stands = phase === 'asking' || phase === 'stale' || phase === 'ready';
   if (!terms || !stands) return undefined;
   if (terms.expiresAt !== undefined && terms.expiresAt <= state.lastAt)
     return { type: 'approval.expired', data: { call: call.id } };

@@ -1,11 +1,12 @@
 /** What follows from a model's response: every call it asks for is proposed or rejected, in order. */
 import { checkSchema, decodeArguments } from '../effect/arguments.ts';
-import { fitsAll, judge, RULE_GRANT, RULE_TWIN, type Verdict } from '../effect/policy.ts';
+import { askTerms, fitsAll, judge, RULE_GRANT, RULE_TWIN, type Verdict } from '../effect/policy.ts';
 import { callId } from '../event/call-id.ts';
 import type { StopReason } from '../event/content.ts';
 import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
 import type { NewDecision } from '../event/events.ts';
 import type { StrictValue } from '../event/strict.ts';
+import { mayGrant } from './may-decide.ts';
 import {
   toolOf,
   twin,
@@ -103,14 +104,14 @@ export const judgeCall = (
 ): Verdict => {
   const { seen = [] } = state.active?.request ?? {};
   const judged = judge(state.agent.policy, tool, { args: value, seen });
-  const grant = judged.do === 'ask' ? grantFor(state, tool, value, judged.rule) : undefined;
-  const verdict: Verdict = grant ? { do: 'run', rule: `${RULE_GRANT}${grant.call}` } : judged;
-  if (verdict.do === 'run' && tool.effect !== 'none' && state.doubted.includes(twin(tool.name, args)))
-    return { do: 'ask', rule: RULE_TWIN };
-  return verdict;
+  const wasInDoubt = tool.effect !== 'none' && state.doubted.includes(twin(tool.name, args));
+  if (judged.do === 'run') return wasInDoubt ? { do: 'ask', rule: RULE_TWIN } : judged;
+  // Whoever a rule asks is asked about a twin, too, whatever leave was given before.
+  const grant = judged.do === 'ask' && !wasInDoubt ? grantFor(state, tool, value, judged.rule) : undefined;
+  return grant ? { do: 'run', rule: `${RULE_GRANT}${grant.call}` } : judged;
 };
 
-/** Leave for the very rule that asks, given for this definition of the tool, not run out, and for arguments like these. */
+/** Leave for the very rule that asks, from somebody whom it would ask now, for this definition of the tool, not run out, and for arguments like these. */
 const grantFor = (
   state: SessionState,
   tool: ToolDefinition,
@@ -123,6 +124,7 @@ const grantFor = (
       grant.definition === tool.digest &&
       grant.rule === rule &&
       grant.expiresAt > state.lastAt &&
+      mayGrant(state, askTerms(state.agent.policy, rule), grant.by) &&
       grant.when.every((condition) => fitsAll(condition, value)),
   );
 
@@ -144,9 +146,10 @@ export const concludeReopened = (state: SessionState, call: CallState): NewDecis
   if (problem !== undefined) return reject('arguments-schema', problem);
   const verdict = judgeCall(state, tool, decoded.value, call.args);
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
-  // Whoever edited has seen these arguments; the rule that asked is answered, any other asks anew.
-  const answered = call.doubt === undefined && call.edited && verdict.rule === call.rule;
-  const run = verdict.do === 'run' || answered || (call.doubt !== undefined && verdict.rule === RULE_TWIN);
+  // Whoever edited has seen these arguments: the rule that asked is answered, any other asks anew. Whoever said
+  // that it did not happen has looked at this very call: as a twin of itself it is not asked about.
+  const answered = call.digest === undefined ? verdict.rule === RULE_TWIN : verdict.rule === call.rule;
+  const run = verdict.do === 'run' || answered;
   return {
     type: 'call.proposed',
     data: {

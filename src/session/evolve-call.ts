@@ -3,8 +3,8 @@ import type { Settlement, LogEvent } from '../event/events.ts';
 import type { Outcome } from '../event/content.ts';
 import { digestOf } from '../event/canonical.ts';
 import type { Json } from '../event/json.ts';
-import { needsRecheck } from './preparing.ts';
-import type { CallState, Closing, Decided, Pause } from './state.ts';
+import { isRechecked } from './preparing.ts';
+import { NO_PAUSE, type CallState, type Closing, type Decided, type Pause } from './state.ts';
 
 type CallEventType =
   | 'call.refused'
@@ -47,7 +47,7 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
         return { ...call, phase: 'ended', outcome: { kind: 'unclear', reason: event.data.code } };
       return close(call, { kind: 'rejected', reason: event.data.code, message: event.data.message });
     case 'call.prepared':
-      return prepared(call, event.data);
+      return prepared(call, event);
     case 'call.started':
       return { ...call, phase: 'started', attempt: event.data.attempt, outcome: undefined };
     case 'call.result':
@@ -92,7 +92,7 @@ const evolveQuestion = (call: CallState, event: QuestionEvent): CallState => {
     case 'approval.requested': {
       const { digest, by, fourEyes = false, expiresAt, escalates } = event.data;
       const terms = { by, fourEyes, expiresAt, escalates, escalated: false };
-      return { ...call, phase: 'asking', digest, round: call.round + 1, rechecked: false, terms };
+      return { ...call, phase: 'asking', digest, round: call.round + 1, recheckedAt: undefined, terms };
     }
     case 'approval.decided':
       return decided(call, event);
@@ -112,16 +112,16 @@ const evolveQuestion = (call: CallState, event: QuestionEvent): CallState => {
 };
 
 /** A preview made again after a person's yes: what it is bound to is still so, or it is to be asked again. */
-const prepared = (call: CallState, { preview, base }: Prepared): CallState => {
+const prepared = (call: CallState, { at, data: { preview, base } }: Prepared): CallState => {
   const { title } = preview;
   const made = { preview: digestOf(preview), title: typeof title === 'string' ? title : '', base };
-  if (!needsRecheck(call)) return { ...call, prepared: made };
+  if (!isRechecked(call)) return { ...call, prepared: made };
   if (digestOf((call.prepared?.base ?? null) as Json) === digestOf(base ?? null))
-    return { ...call, rechecked: true };
+    return { ...call, recheckedAt: at };
   return { ...call, phase: 'stale', prepared: made };
 };
 
-type Prepared = Extract<CallEvent, { type: 'call.prepared' }>['data'];
+type Prepared = Extract<CallEvent, { type: 'call.prepared' }>;
 
 export const pauseUntil = (notBefore: number, at: number): Pause => ({
   notBefore,
@@ -148,7 +148,7 @@ const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.de
     case 'approve':
       return { ...answered, phase: 'ready' };
     case 'edit':
-      return { ...answered, phase: 'reopened', args: decision.args, edited: true };
+      return { ...answered, phase: 'reopened', args: decision.args, edited: true, prepared: undefined };
     case 'reject':
       return close(answered, {
         kind: 'denied',
@@ -211,7 +211,16 @@ const settled = (call: CallState, settlement: Settlement, by: string, note?: str
     case 'give-up':
       return close(call, { kind: 'given-up', by, ...(note !== undefined && { note }) });
     case 'not-happened':
-      return { ...call, phase: 'reopened', prepared: undefined, unproven: false };
+      // What was asked and answered before was about the attempt that is over.
+      return {
+        ...call,
+        phase: 'reopened',
+        pause: NO_PAUSE,
+        prepared: undefined,
+        digest: undefined,
+        terms: undefined,
+        unproven: false,
+      };
     default:
       return settlement satisfies never;
   }

@@ -213,14 +213,14 @@ const newTurn = (
 });
 
 const accepted = (state: SessionState, seq: number, data: EventData['turn.accepted']): SessionState => {
-  const { turn, key, fingerprint, input, by } = data;
+  const { turn, key, fingerprint, input, by, labels = [] } = data;
   const open = { endedSeq: undefined, outcome: undefined, reason: undefined };
-  const record: TurnRecord = { turn, key, fingerprint, seq, by, ...open };
+  const record: TurnRecord = { turn, key, fingerprint, seq, by, labels, ...open };
   const title = state.title === '' ? titleOf(input) : state.title;
   const turns = [...state.turns, record];
-  const next = { ...state, title, turns, seen: joinLabels(state.seen, data.labels) };
+  const next = { ...state, title, turns };
   if (state.active) return { ...next, queue: data.first ? [turn, ...state.queue] : [...state.queue, turn] };
-  return { ...next, active: newTurn(record) };
+  return { ...next, active: newTurn(record), seen: joinLabels(state.seen, labels) };
 };
 
 const steered = (state: SessionState, data: EventData['turn.steered']): SessionState => {
@@ -356,7 +356,7 @@ const newCall = (data: { call: CallState['id']; tool: string; label: string }, a
   digest: undefined,
   decided: undefined,
   terms: undefined,
-  rechecked: false,
+  recheckedAt: undefined,
   seen: [],
   told: '',
   edited: false,
@@ -392,10 +392,17 @@ const evolveCalls = (before: SessionState, event: CallEvent): SessionState => {
   return { ...state, doubted, leftOpen: answered ? rest : [...rest, next] };
 };
 
-/** Whatever a tool says comes into the conversation, its failures and late results too. */
+/** Whatever a tool says comes into the conversation: results, failures, refusals, the title of what it would do. */
+const SAYS: ReadonlySet<CallEvent['type']> = new Set([
+  'call.result',
+  'call.late',
+  'call.reconciled',
+  'call.refused',
+  'call.withheld',
+]);
+
 const noteResult = (state: SessionState, event: CallEvent): SessionState => {
-  if (event.type !== 'call.result' && event.type !== 'call.late' && event.type !== 'call.reconciled')
-    return state;
+  if (!SAYS.has(event.type)) return state;
   const tool = findCall(state, event.data.call)?.tool;
   if (tool === undefined) return state;
   const seen = joinLabels(state.seen, labelsOf(toolOf(state.agent, tool)));
@@ -406,6 +413,9 @@ const noteResult = (state: SessionState, event: CallEvent): SessionState => {
 const GRANTS_MAX = 100;
 
 const noteGrant = (state: SessionState, event: CallEvent): SessionState => {
+  // A yes that came to nothing gives no leave either.
+  if (event.type === 'approval.invalidated' || event.type === 'approval.expired')
+    return { ...state, grants: state.grants.filter(({ call }) => call !== event.data.call) };
   if (event.type !== 'approval.decided' || event.data.decision.do !== 'approve') return state;
   const { grant } = event.data.decision;
   const call = findCall(state, event.data.call);
@@ -419,6 +429,7 @@ const noteGrant = (state: SessionState, event: CallEvent): SessionState => {
     rule: call.rule,
     when,
     expiresAt: event.at + forMs,
+    by: event.data.by,
   };
   const valid = state.grants.filter(({ expiresAt }) => expiresAt > event.at);
   return { ...state, grants: [...valid, given].slice(-GRANTS_MAX) };
@@ -460,6 +471,7 @@ const ended = (state: SessionState, seq: number, data: EventData['turn.ended']):
     queue,
     // A turn that waited where a fork was made is the parent's to work on.
     active: record && newTurn(record, isBeforeFork(state, record.seq) ? state.fork : undefined),
+    seen: joinLabels(state.seen, record?.labels),
     leftOpen: [...state.leftOpen, ...open],
   };
 };

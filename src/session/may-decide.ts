@@ -3,6 +3,7 @@ import { checkGrant, GRANT_MS_MAX } from '../effect/grant.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { RULE_ALWAYS, RULE_TWIN } from '../effect/policy.ts';
 import type { Actor } from '../event/content.ts';
+import type { AskTerms } from '../event/definition.ts';
 import type { ApprovalDecision } from '../event/events.ts';
 import { toolOf, type CallState, type SessionState, type Terms } from './state.ts';
 
@@ -27,7 +28,7 @@ export const objection = (state: SessionState, call: CallState, asked: Asked): O
       code: 'approval-expired',
       message: `The question about call ${call.id} lapsed before your decision. Nothing is run.`,
     };
-  if (terms && !mayDecide(terms, by))
+  if (terms && !isAmong(terms.by, by))
     return {
       code: 'not-an-approver',
       message: `${by.name} may not decide about call ${call.id}. It waits for ${terms.by?.join(', ') ?? ''}.`,
@@ -42,13 +43,18 @@ export const objection = (state: SessionState, call: CallState, asked: Asked): O
   return decision.do === 'approve' ? grantObjection(state, call, decision) : undefined;
 };
 
-const mayDecide = ({ by }: Terms, actor: Actor): boolean =>
+const isAmong = (by: Terms['by'], actor: Actor): boolean =>
   by === undefined ||
   by.some((name) =>
     name.startsWith('role:') ? actor.roles?.includes(name.slice('role:'.length)) : name === actor.name,
   );
 
-const objecting = (message: string): Objection => ({ code: 'grant-invalid', message });
+/** Whether somebody's earlier yes may stand for a question that would be asked under these terms now. */
+export const mayGrant = (state: SessionState, { by, fourEyes, escalate }: AskTerms, giver: Actor): boolean =>
+  isAmong(by && [...by, ...(escalate?.to ?? [])], giver) &&
+  !(fourEyes === true && giver.name === state.active?.by.name);
+
+const invalid = (message: string): Objection => ({ code: 'grant-invalid', message });
 
 const grantObjection = (
   state: SessionState,
@@ -61,11 +67,11 @@ const grantObjection = (
     call.rule === RULE_TWIN ||
     toolOf(state.agent, call.tool)?.approval === 'always'
   )
-    return objecting(
+    return invalid(
       `Call ${call.id} is one of those that are always asked about: approve it without a grant.`,
     );
   const decoded = decodeArguments(call.args);
   const problem = checkGrant(grant, decoded.ok ? decoded.value : null);
   if (problem === undefined) return undefined;
-  return objecting(`The grant cannot be given: ${problem}. It lasts up to ${GRANT_MS_MAX} ms.`);
+  return invalid(`The grant cannot be given: ${problem}. It lasts up to ${GRANT_MS_MAX} ms.`);
 };

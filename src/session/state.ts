@@ -79,8 +79,8 @@ export type CallState = {
   readonly decided: Decided | undefined;
   /** Of the question that stands or was answered. */
   readonly terms: Terms | undefined;
-  /** Approved, and what the preview was bound to was still so right before the start. */
-  readonly rechecked: boolean;
+  /** Approved, and when what the preview is bound to was last seen to be still so. */
+  readonly recheckedAt: number | undefined;
   /** Labels of what stood in the request that the call comes from. */
   readonly seen: readonly SeenLabel[];
   /** What people were told of last. */
@@ -129,6 +129,8 @@ export type GrantState = {
   readonly rule: string;
   readonly when: readonly Condition[];
   readonly expiresAt: number;
+  /** Who gave it: leave is worth what this person's yes would be. */
+  readonly by: Actor;
 };
 
 export type Doubt = {
@@ -193,6 +195,8 @@ export type TurnRecord = {
   readonly fingerprint: Digest;
   readonly seq: number;
   readonly by: Actor;
+  /** What its input is labelled as; it joins the conversation when the turn begins. */
+  readonly labels: readonly SeenLabel[];
   readonly endedSeq: number | undefined;
   readonly outcome: TurnOutcome | 'withdrawn' | undefined;
   readonly reason: string | undefined;

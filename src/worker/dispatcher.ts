@@ -84,8 +84,12 @@ export class Dispatcher {
 
   /** The store's gate as it stands now. */
   async gate(): Promise<Gate> {
-    this.#gate = await readGate(this.#options.store, this.#gate);
-    return this.#gate;
+    const gate = await readGate(this.#options.store, this.#gate);
+    // Of two looks at once the later one may answer first.
+    if (gate.head <= this.#gate.head) return this.#gate;
+    this.#gate = gate;
+    for (const { driver } of this.#driving.values()) driver.wake();
+    return gate;
   }
 
   /** Says that a moment was reached that the session waits for, where it was. */
@@ -101,15 +105,25 @@ export class Dispatcher {
   async sweep(): Promise<void> {
     const { store, clock } = this.#options;
     const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
-    for (const { session } of due) {
-      await this.ring(session);
-      this.go(session);
+    for (const { session, summary } of due) {
+      await this.#ringIn(session);
+      if (this.#options.knows(summary.agent)) this.go(session);
     }
     if ((await this.gate()).mode === 'frozen') return;
     const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of rows)
       if (this.#options.knows(summary.agent) && !this.#driving.has(session) && !this.#tooNew.has(session))
         this.go(session);
+  }
+
+  /** One session that cannot be read must not keep the others from being looked at. */
+  async #ringIn(session: string): Promise<void> {
+    try {
+      await this.ring(session);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      this.#warn(session, error);
+    }
   }
 
   /** Drives without waiting for it; what goes wrong is said in the operator's log. */

@@ -13,11 +13,12 @@ import type { EventData, LogEvent } from '../event/events.ts';
 import type { SessionStatus } from '../event/summary.ts';
 import { ConflictError, FencedError, StorageError, type Blob, type LogStore } from '../log/store.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
+import { isRechecked } from '../session/preparing.ts';
 import { inFlight, next, waiting, workName, type Work } from '../session/next.ts';
 import { statusOf } from '../session/summary.ts';
 import type { Pause, SessionState } from '../session/state.ts';
 import { definitionDigest } from './agent.ts';
-import { CONTROL_LOG, type Gate } from './gate.ts';
+import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
 import {
   attemptJob,
   prepareJob,
@@ -216,6 +217,11 @@ export class Driver {
   async #compose(): Promise<Batch> {
     const batch = new Batch(this.#live, this.#options.clock.now());
     batch.follow();
+    // Before the news, so that what follows from it follows under the gate as it stands.
+    const gate = this.#options.gate.last();
+    this.#gateHead = gate.head;
+    const moved = gateFact(batch.state, gate);
+    if (moved) batch.add(moved);
     const lost = inFlight(batch.state).some((work) => !this.#begun.has(workName(work)));
     if (lost)
       batch.add({ type: 'driver.changed', data: { epoch: this.#options.epoch, reason: 'process-lost' } });
@@ -231,10 +237,6 @@ export class Driver {
   }
 
   async #intend(batch: Batch): Promise<void> {
-    const { mode, head: seq, last } = this.#options.gate.last();
-    this.#gateHead = seq;
-    if (last && batch.state.mode.store !== mode && batch.state.active)
-      batch.add({ type: 'mode.changed', data: { ...last, scope: 'store', seq } });
     for (;;) {
       const work = next(batch.state).find((one) => this.#isDue(one, batch));
       if (!work) return;
@@ -284,8 +286,11 @@ export class Driver {
       case 'start': {
         // What was decided in time and could not start in time is not started late.
         const due = work.call.terms?.expiresAt;
-        if (due !== undefined && due <= batch.at && work.call.attempt === 0)
+        if (due !== undefined && due <= batch.at && work.call.phase === 'ready')
           return batch.add({ type: 'time.reached', data: { due } });
+        // Nor on a look that was taken at another moment than this one: that time has gone on is news.
+        if (isRechecked(work.call) && work.call.recheckedAt !== batch.at)
+          return batch.add({ type: 'time.reached', data: { due: batch.at } });
         const problem = await startProblem(batch.state, work.call, agent);
         if (problem) return batch.add(problem.fact, problem.blobs);
         batch.add({ type: 'call.started', data: { call: work.call.id, attempt: work.attempt } });
@@ -389,8 +394,9 @@ export class Driver {
       this.#jobs.set(name, { work, abort });
       void run(abort).then(
         (news) => {
-          if (this.#over) return this.#handOn(news);
-          this.#inbox.push({ news, job: name });
+          if (!news) this.#jobs.delete(name);
+          else if (this.#over) return this.#handOn(news);
+          else this.#inbox.push({ news, job: name });
           this.#wake.raise();
         },
         (error: unknown) => {
@@ -401,7 +407,7 @@ export class Driver {
     }
   }
 
-  #runner(work: Work): ((abort: AbortController) => Promise<News>) | undefined {
+  #runner(work: Work): ((abort: AbortController) => Promise<News | undefined>) | undefined {
     const { state, builder } = this.#live;
     const { jobs } = this.#options;
     switch (work.kind) {

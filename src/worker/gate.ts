@@ -3,10 +3,11 @@
  * record like everything else. Drivers look at it before each start, and each start is written only while that log
  * still ends where they looked: once setting a mode has returned, nothing starts against it anywhere.
  */
-import type { EventData } from '../event/events.ts';
+import type { EventData, NewFact } from '../event/events.ts';
 import type { Mode } from '../event/definition.ts';
 import { open } from '../event/envelope.ts';
 import type { LogStore } from '../log/store.ts';
+import type { SessionState } from '../session/state.ts';
 
 /** The log that holds the store's own events. It has no agent and stands in no list of sessions. */
 export const CONTROL_LOG = 'control';
@@ -29,3 +30,9 @@ export const readGate = async (store: LogStore, known: Gate = OPEN_GATE): Promis
   if (changed?.type !== 'mode.changed') return { ...known, head };
   return { mode: changed.data.mode, head, last: changed.data };
 };
+
+/** The gate as a fact for the log of a session that works, where that log says otherwise. */
+export const gateFact = (state: SessionState, { mode, head: seq, last }: Gate): NewFact | undefined =>
+  last && state.active && state.mode.store !== mode
+    ? { type: 'mode.changed', data: { ...last, scope: 'store', seq } }
+    : undefined;

@@ -216,12 +216,13 @@ const inputOf = async (tool: Tool, call: CallState): Promise<Input> => {
 const refused = (call: CallState, refusal: { readonly code: string; readonly message: string }): News =>
   news({ type: 'call.refused', data: { call: call.id, ...refusal } });
 
+/** Undefined where it was broken off: nothing is known of the call then. */
 export const prepareJob = async (
   state: SessionState,
   call: CallState,
   context: JobContext,
   abort: AbortController,
-): Promise<News> => {
+): Promise<News | undefined> => {
   const hand = handOf(state, context.agent, call);
   if ('refused' in hand) return hand.refused;
   try {
@@ -238,6 +239,8 @@ export const prepareJob = async (
     const data = { call: call.id, preview: shown, ...(base !== undefined && { base }) };
     return news({ type: 'call.prepared', data });
   } catch (thrown) {
+    // That nobody waits for it any more, because all is frozen, is no refusal by the tool.
+    if (abort.signal.aborted) return undefined;
     return refused(call, refusalOf(thrown));
   }
 };

@@ -14,6 +14,7 @@ import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
   ConflictError,
+  sessionNotFound,
   type LogStore,
   type Owner,
   type SessionQuery,
@@ -30,7 +31,7 @@ import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { fork, type Forked, type ForkOptions } from './fork.ts';
 import type { StreamDelta } from './jobs.ts';
-import { CONTROL_LOG, type Gate } from './gate.ts';
+import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
 import { Notifier, type Channel } from './notifier.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
@@ -406,6 +407,9 @@ export class Runtime {
 
   /** Decides on the head, appends, and decides again where somebody else appended first. */
   async #command(session: string, command: Command): Promise<Decision> {
+    // The store's own log takes nothing but its gate.
+    const forStore = command.kind === 'set-mode' && command.scope === 'store';
+    if (session === CONTROL_LOG && !forStore) throw sessionNotFound(session);
     const place = (): FaultPlace => ({ session, what: command.kind });
     await reach(this.#faults, 'command.before', place);
     const decision = await this.#record(session, command);
@@ -415,12 +419,17 @@ export class Runtime {
 
   async #record(session: string, command: Command): Promise<Decision> {
     let decision: Decision | undefined;
+    // What follows from an answer follows under the gate as it stands, not as the session last saw it.
+    const gate = session === CONTROL_LOG ? undefined : await this.#dispatcher.gate();
     await this.#sessions.append(
       session,
       (state, now) => {
         if (state.rehearsal && !this.#rehearsal) throw isRehearsal(session);
         decision = decide(state, command, now);
-        return decision.kind === 'facts' ? decision.facts.map((fact) => ({ fact, blobs: [] })) : [];
+        if (decision.kind !== 'facts') return [];
+        // A gate that was closed meanwhile is the driver's to see.
+        const moved = gate && state.mode.store !== 'normal' ? gateFact(state, gate) : undefined;
+        return [...(moved ? [moved] : []), ...decision.facts].map((fact) => ({ fact, blobs: [] }));
       },
       { begin: session === CONTROL_LOG },
     );

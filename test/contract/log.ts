@@ -11,6 +11,7 @@ import { ConflictError, FencedError, type LogStore, type Owner } from '../../src
 import { blobOf, grow, OWNER_A, OWNER_B, sealed } from '../kit/chain.ts';
 import { calm } from '../kit/clock.ts';
 import { describeForks } from './log-fork.ts';
+import { describeGiven } from './log-given.ts';
 import { describeLeases } from './log-lease.ts';
 import { describeReading } from './log-reading.ts';
 
@@ -279,4 +280,5 @@ export const describeLog = (name: string, openStore: OpenStore): void => {
   describeForks(name, fresh);
   describeReading(name, fresh);
   describeLeases(name, fresh);
+  describeGiven(name, fresh);
 };

@@ -12,26 +12,16 @@ const FROM = Number(process.env['SIMULATE_FROM'] ?? Math.floor(Date.now() / 86_4
 
 const simulate = (
   folder: string,
-  seeds: number,
-  from: number,
-  jobs: number,
+  more: readonly string[],
 ): { readonly code: number; readonly text: string } => {
-  const args = [
-    'scripts/simulate.ts',
-    '--seeds',
-    String(seeds),
-    '--from',
-    String(from),
-    '--jobs',
-    String(jobs),
-  ];
+  const args = ['scripts/simulate.ts', ...more];
   const run = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 90_000 });
   return { code: run.status ?? -1, text: run.stdout + run.stderr };
 };
 
 describe('simulated histories', () => {
   it(`${HISTORIES} from seed ${FROM} keep every invariant`, { timeout: 240_000 }, () => {
-    const { code, text } = simulate(ROOT, HISTORIES, FROM, 2);
+    const { code, text } = simulate(ROOT, ['--seeds', `${HISTORIES}`, '--from', `${FROM}`, '--jobs', '2']);
     console.info(text.trim().split('\n').at(-1));
     expect(text).toMatch(new RegExp(`✓ ${HISTORIES} histories`));
     expect(code).toBe(0);
@@ -77,6 +67,72 @@ const PLANTED: readonly Planted[] = [
     from: "    case 'once':\n      return doubt(call, reason);",
     to: "    case 'once':\n      return again(state, call, reason) ?? doubt(call, reason);",
   },
+  {
+    bug: 'four eyes are not asked for',
+    file: 'src/session/may-decide.ts',
+    from: 'terms?.fourEyes === true && by.name === asker',
+    to: 'terms?.fourEyes === true && by.name === asker && now < 0',
+  },
+  {
+    bug: 'anybody may decide',
+    file: 'src/session/may-decide.ts',
+    from: '  by === undefined ||\n',
+    to: '  by === undefined || by.length > 0 ||\n',
+  },
+  {
+    bug: 'a decision after the deadline counts',
+    file: 'src/session/may-decide.ts',
+    from: 'terms.expiresAt <= now',
+    to: 'terms.expiresAt <= now - 3_600_000',
+  },
+  {
+    bug: 'a grant is good for any arguments',
+    file: 'src/session/conclude-proposal.ts',
+    from: 'grant.when.every((condition) => fitsAll(condition, value))',
+    to: 'grant.when.every((condition) => fitsAll(condition, value) || true)',
+  },
+  {
+    bug: 'a grant holds whoever asks and whoever gave it',
+    file: 'src/session/conclude-proposal.ts',
+    from: 'mayGrant(state, askTerms(state.agent.policy, rule), grant.by) &&',
+    to: '',
+  },
+  {
+    bug: 'a start does not depend on the gate of the store',
+    file: 'src/worker/driver.ts',
+    from: 'batch.events.some(isIntent) ?',
+    to: 'batch.events.some(isIntent) && batch.at < 0 ?',
+  },
+  {
+    bug: 'read-only keeps only what nobody was asked about',
+    file: 'src/session/conclude-call.ts',
+    from: "if (mode !== 'dry-run' && mode !== 'read-only') return undefined;",
+    to: "if ((mode !== 'dry-run' && mode !== 'read-only') || call.round > 0) return undefined;",
+  },
+  {
+    bug: 'nothing is looked at again before it is started',
+    file: 'src/session/preparing.ts',
+    from: 'isRechecked(call) && call.recheckedAt !== lastAt;',
+    to: 'isRechecked(call) && call.recheckedAt !== lastAt && lastAt < 0;',
+  },
+  {
+    bug: 'an earlier look is good for ever',
+    file: 'src/session/preparing.ts',
+    from: 'call.recheckedAt !== lastAt;',
+    to: 'call.recheckedAt === undefined && lastAt > 0;',
+  },
+  {
+    bug: 'an edit is not judged again',
+    file: 'src/session/conclude-proposal.ts',
+    from: ': verdict.rule === call.rule;',
+    to: ': true;',
+  },
+  {
+    bug: 'a question is dropped when another build takes over',
+    file: 'src/session/evolve.ts',
+    from: 'return { ...state, agent: event.data.agent };',
+    to: 'return { ...state, agent: event.data.agent, active: state.active && { ...state.active, calls: [] } };',
+  },
 ];
 
 describe('a planted bug is found by the simulator', () => {
@@ -93,7 +149,7 @@ describe('a planted bug is found by the simulator', () => {
     expect(original.split(from).length, `${file} holds the planted place once`).toBe(2);
     writeFileSync(path, original.replace(from, to));
     try {
-      const { code, text } = simulate(folder, 400, 1, 1);
+      const { code, text } = simulate(folder, ['--seeds', '600', '--jobs', '1', '--first']);
       expect(text).toMatch(/✗ seed|Internal promise|Error/);
       expect(code).not.toBe(0);
     } finally {

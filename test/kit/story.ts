@@ -7,11 +7,12 @@ import {
   LIMITS_DEFAULT,
   type AgentDefinition,
   type Limits,
+  type Mode,
   type Policy,
   type ToolDefinition,
 } from '../../src/event/definition.ts';
 import type { Actor, ResponseBlock } from '../../src/event/content.ts';
-import type { LogEvent, NewDecision, NewEvent } from '../../src/event/events.ts';
+import type { ApprovalDecision, LogEvent, NewDecision, NewEvent } from '../../src/event/events.ts';
 import { conclude } from '../../src/session/conclude.ts';
 import { decide, type Command, type Decision } from '../../src/session/decide.ts';
 import { evolve, initial } from '../../src/session/evolve.ts';
@@ -56,6 +57,7 @@ export type StoryOptions = {
   readonly tools?: readonly ToolDefinition[];
   readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
+  readonly mode?: Mode;
 };
 
 export const agentDefinition = ({
@@ -77,7 +79,11 @@ export class Story {
   readonly events: LogEvent[] = [];
 
   constructor(options: StoryOptions = {}) {
-    this.when({ type: 'session.created', data: { agent: agentDefinition(options), program: 'story' } });
+    const { mode } = options;
+    this.when({
+      type: 'session.created',
+      data: { agent: agentDefinition(options), program: 'story', ...(mode && { mode }) },
+    });
   }
 
   get state(): SessionState {
@@ -109,9 +115,17 @@ export class Story {
 
   /** Decides a command; where it leads to facts these and what follows are added. */
   command(command: Command): Decision & { readonly follow: readonly NewDecision[] } {
-    const decision = decide(this.#state, command, this.#state.lastAt);
+    const decision = decide(this.#state, command, this.#at);
     const facts = decision.kind === 'facts' ? decision.facts : [];
     return { ...decision, follow: facts.flatMap((fact) => this.when(fact)) };
+  }
+
+  /** Somebody answers the question that stands about a call; the answer's code, or what it is. */
+  answer(id: CallState['id'], decision: ApprovalDecision, by: Actor = BEN): string {
+    const { digest } = this.call(id);
+    if (!digest) throw new Error(`${id} is not asked about`);
+    const done = this.command({ kind: 'decide', call: id, digest, decision, by });
+    return done.kind === 'refused' ? done.code : done.kind;
   }
 
   /** Names of the work that is due, as drivers know it. */
@@ -201,6 +215,21 @@ export const FAILED: OutcomeOf = { kind: 'failed', code: 'no-luck', message: 'It
 export const RETRYABLE: OutcomeOf = { ...FAILED, retryable: true };
 export const UNKNOWN: OutcomeOf = { kind: 'unknown', code: 'timeout', message: 'No word from it.' };
 
+/** A preview, as a tool made it from what it is bound to. */
+export const prepared = (call: CallId, title: string, base?: string): NewEvent => ({
+  type: 'call.prepared',
+  data: { call, preview: { title, blocks: [] }, ...(base !== undefined && { base }) },
+});
+/** A moment was reached: brings nothing but the time. */
+export const timeReached: NewEvent = { type: 'time.reached', data: { due: 0 } };
+export const modeChanged = (mode: Mode, scope: 'session' | 'store' = 'session'): NewEvent => ({
+  type: 'mode.changed',
+  data: { scope, mode, by: BEN, ...(scope === 'store' && { seq: 1 }) },
+});
+export const refusedCall = (call: CallId, code = 'no-such-file'): NewEvent => ({
+  type: 'call.refused',
+  data: { call, code, message: 'There is no such file.' },
+});
 export const started = (call: CallId, attempt = 1): NewEvent => ({
   type: 'call.started',
   data: { call, attempt },

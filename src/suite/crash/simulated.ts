@@ -66,7 +66,7 @@ class SimulatedLife {
   };
 
   store(log: MemoryLog): LogStore {
-    const faults = { slow: 0, fails: 0, unsure: 0 };
+    const faults = { slow: 0, fails: 0, unsure: 0, deaf: 0 };
     return faultyStore(log, { life: this.#life, dice: new Dice(1), clock: this.clock, faults });
   }
 

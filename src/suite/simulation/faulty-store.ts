@@ -12,6 +12,8 @@ export type StoreFaults = {
   readonly fails: number;
   /** It is written, and the writer hears of a failure. */
   readonly unsure: number;
+  /** Probability that nobody hears of a change: the hint is lost. */
+  readonly deaf: number;
 };
 
 export type Life = { dead: boolean };
@@ -25,6 +27,7 @@ export const faultyStore = (
   inner: LogStore,
   { life, dice, clock, faults }: { life: Life; dice: Dice; clock: Clock; faults: StoreFaults },
 ): LogStore => {
+  const ears = dice.fork();
   const alive = async <T>(work: () => Promise<T>): Promise<T> => {
     if (life.dead) return never();
     const result = await work();
@@ -48,7 +51,8 @@ export const faultyStore = (
     claim: (request: ClaimRequest): Promise<Claim> => alive(() => inner.claim(request)),
     renew: (session, epoch, until) => alive(() => inner.renew(session, epoch, until)),
     release: (session, epoch) => alive(() => inner.release(session, epoch)),
-    changes: (listener) => inner.changes((change) => (life.dead ? undefined : listener(change))),
+    changes: (listener) =>
+      inner.changes((change) => (life.dead || ears.happens(faults.deaf) ? undefined : listener(change))),
     close: async () => undefined,
   };
 };

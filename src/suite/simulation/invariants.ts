@@ -14,6 +14,8 @@ import { verify } from '../../replay/verify.ts';
 import { evolve, initial } from '../../session/evolve.ts';
 import type { SessionState } from '../../session/state.ts';
 import { PROGRAM } from '../../worker/program.ts';
+import type { GateWatch } from './gate-watch.ts';
+import { LeaveReader } from './leave.ts';
 import type { Executed, World } from './world.ts';
 
 export type Violation = { readonly invariant: string; readonly what: string };
@@ -28,6 +30,9 @@ export type Evidence = {
   readonly acknowledged: ReadonlySet<string>;
   /** Attempts that began without their start in the log. */
   readonly unannounced: readonly Executed[];
+  /** What the store's gate was at each moment, and how many questions the list showed. */
+  readonly gates: GateWatch;
+  readonly lies: readonly string[];
 };
 
 export const violations = async (evidence: Evidence): Promise<readonly Violation[]> => {
@@ -42,6 +47,7 @@ export const violations = async (evidence: Evidence): Promise<readonly Violation
   const replayed = replay({ session, events, encoderOf: () => neutralEncoder, program: PROGRAM });
   if (replayed.difference) no('1 replay', canonical({ ...replayed.difference }));
   checkEffects(evidence, events, no);
+  checkLeave(evidence, events, no);
   checkTurns(evidence, events, no);
   checkClosings(events, initial(session), no);
   await checkBodies(evidence, events, no);
@@ -88,6 +94,22 @@ const checkEffects = ({ world, unannounced }: Evidence, events: readonly LogEven
     if (executed.args !== args)
       no('4 only what was approved', `${executed.call} ran with ${executed.args}, allowed was ${args}`);
   }
+};
+
+/** 4: nothing was started but by a rule, a grant or a person who might. No question is lost, no gate is passed. */
+const checkLeave = ({ gates, lies, world }: Evidence, events: readonly LogEvent[], no: Say): void => {
+  const reader = new LeaveReader(gates.at, no);
+  for (const event of events) {
+    reader.read(event);
+    const shown = gates.shown.get(event.seq);
+    if (shown !== undefined && shown !== reader.open.length)
+      no('28 no question is lost', `${reader.open.join()} wait at ${event.seq}, the list shows ${shown}`);
+  }
+  if (reader.open.length > 0) no('28 no question is lost', `${reader.open.join()} wait for ever`);
+  for (const lie of lies) no('modes', `it was said that ${lie} is set, and no log says so`);
+  for (const { call, base, attempt } of world.begun)
+    if (!reader.bases(`${call.split(' ')[1]}#${attempt}`).includes(base))
+      no('24 what was approved', `${call} ran on ${base}, which nobody was shown`);
 };
 
 /** The arguments that policy or a person had allowed when each attempt was started. */

@@ -6,16 +6,19 @@
 import { MemoryLog } from '../../log/memory.ts';
 import { open } from '../../event/envelope.ts';
 import type { LogEvent } from '../../event/events.ts';
+import type { Mode } from '../../event/definition.ts';
 import { evolve, initial } from '../../session/evolve.ts';
 import type { SessionState } from '../../session/state.ts';
 import { defineAgent, type Agent } from '../../worker/agent.ts';
 import type { Faults } from '../../worker/fault-point.ts';
 import { Runtime } from '../../worker/runtime.ts';
 import { Dice } from './dice.ts';
-import { faultyStore, never, type Life } from './faulty-store.ts';
+import { faultyStore, never, type Life, type StoreFaults } from './faulty-store.ts';
 import { forkViolations, violations, type Violation } from './invariants.ts';
 import { oracleModel } from './oracle-model.ts';
+import { GateWatch } from './gate-watch.ts';
 import { act, type Stage } from './people.ts';
+import { regimeOf, type Deployment, type Regime } from './regime.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { World, type Executed } from './world.ts';
 
@@ -34,6 +37,7 @@ export type History = {
   readonly effects: number;
   readonly crashes: number;
   readonly inDoubt: number;
+  readonly asked: number;
   readonly violations: readonly Violation[];
 };
 
@@ -42,8 +46,11 @@ type Weather = {
   readonly crash: number;
   readonly trouble: number;
   readonly modelFails: number;
-  readonly store: { readonly slow: number; readonly fails: number; readonly unsure: number };
+  readonly store: StoreFaults;
   readonly jump: number;
+  /** A process is stopped and another build started. */
+  readonly deploy: number;
+  readonly bustle: Stage['bustle'];
 };
 
 const weatherOf = (dice: Dice): Weather => {
@@ -52,12 +59,17 @@ const weatherOf = (dice: Dice): Weather => {
     crash: some(0.12),
     trouble: some(0.5),
     modelFails: some(0.2),
-    store: { slow: some(0.3), fails: some(0.15), unsure: some(0.15) },
+    store: { slow: some(0.3), fails: some(0.15), unsure: some(0.15), deaf: some(0.8) },
     jump: some(0.1),
+    deploy: some(0.1),
+    bustle: { modes: some(0.4), world: some(0.3) },
   };
 };
 
 export const simulate = async (seed: number): Promise<History> => new Simulation(seed).run();
+
+const count = (events: readonly { readonly body: string }[], type: string): number =>
+  events.filter(({ body }) => body.includes(`"type":"${type}"`)).length;
 
 type Node = { readonly life: Life; readonly runtime: Runtime };
 
@@ -68,9 +80,12 @@ export class Simulation implements Stage {
   readonly log: MemoryLog = new MemoryLog();
   readonly world: World;
   readonly acknowledged: Set<string> = new Set();
+  readonly gates: GateWatch;
   session: string = '';
   healed: boolean = false;
   #weather: Weather;
+  readonly #regime: Regime;
+  #deployed: Deployment;
   #node: Node | undefined;
   #crashes = 0;
   readonly #events: LogEvent[] = [];
@@ -78,11 +93,16 @@ export class Simulation implements Stage {
   readonly #started = new Set<string>();
   readonly #bodies: [string, string][] = [];
   readonly #unannounced: Executed[] = [];
+  /** Modes that somebody was told of and that no log holds. */
+  readonly #lies: string[] = [];
 
   constructor(seed: number) {
     this.seed = seed;
     this.dice = new Dice(seed);
     this.#weather = weatherOf(this.dice.fork());
+    this.#regime = regimeOf(seed);
+    this.#deployed = this.dice.pick(this.#regime.deployments);
+    this.gates = new GateWatch(this.log, () => this.session);
     this.world = new World(this.dice.fork(), this.clock, { trouble: this.#weather.trouble });
   }
 
@@ -97,10 +117,51 @@ export class Simulation implements Stage {
     for (let i = this.dice.whole(5, ACTIONS_MAX); i > 0; i--) {
       await act(this);
       await this.#settle();
+      if (this.dice.happens(this.#weather.deploy)) this.#deploy();
       if (this.dice.happens(this.#weather.jump)) this.clock.jump(this.dice.whole(-3_600_000, 3_600_000));
     }
     await this.#heal();
     return this.#judge();
+  }
+
+  get bustle(): Stage['bustle'] {
+    return this.#weather.bustle;
+  }
+
+  modeSaid(scope: 'session' | 'store'): Mode {
+    return scope === 'store' ? this.gates.mode : this.state.mode.session;
+  }
+
+  modesSaid(scope: 'session' | 'store'): number {
+    return this.#modesOf(scope).length;
+  }
+
+  /** Whoever is told that a mode is set finds it in the log. */
+  modeAcknowledged(scope: 'session' | 'store', mode: Mode, since: number): void {
+    if (
+      !this.#modesOf(scope)
+        .slice(since - 1)
+        .includes(mode)
+    )
+      this.#lies.push(`${scope} ${mode}`);
+  }
+
+  #modesOf(scope: 'session' | 'store'): readonly Mode[] {
+    if (scope === 'store') return this.gates.history;
+    void this.state;
+    return this.#events.flatMap(({ type, data }) =>
+      type === 'session.created'
+        ? [data.mode ?? 'normal']
+        : type === 'mode.changed' && data.scope === 'session'
+          ? [data.mode]
+          : [],
+    );
+  }
+
+  /** The process goes, in whatever it is doing, and the next one may have other rules. */
+  #deploy(): void {
+    if (this.#node) this.#node.life.dead = true;
+    this.#deployed = this.dice.pick(this.#regime.deployments);
   }
 
   /** The session is there before the weather sets in; what comes then has a key and may be said again. */
@@ -113,7 +174,9 @@ export class Simulation implements Stage {
       random: this.dice.fork(),
       drive: false,
     });
-    const sent = await calm.send({ agent: 'simulated', message: 'The first message.', key: 'key-0' });
+    const by = { kind: 'person', name: 'ada' } as const;
+    const message = 'The first message.';
+    const sent = await calm.send({ agent: 'simulated', message, key: 'key-0', by });
     this.session = sent.session;
     this.acknowledged.add('key-0');
   }
@@ -125,7 +188,7 @@ export class Simulation implements Stage {
       life,
       dice: this.dice.fork(),
       clock: this.clock,
-      faults: this.healed ? { slow: 0, fails: 0, unsure: 0 } : this.#weather.store,
+      faults: this.healed ? { slow: 0, fails: 0, unsure: 0, deaf: 0 } : this.#weather.store,
     });
     const runtime = new Runtime({
       store,
@@ -167,7 +230,8 @@ export class Simulation implements Stage {
         faults: () => ({ fails: this.healed ? 0 : this.#weather.modelFails }),
         onBody: (position, body) => this.#bodies.push([position, body]),
       }),
-      tools: this.world.tools(life, (executed) => this.#checkAnnounced(executed)),
+      tools: this.world.tools(this.#deployed.tools, life, (executed) => this.#checkAnnounced(executed)),
+      policy: this.#deployed.policy,
       limits: { stepsPerTurn: 6, invalidCallsInARow: 4 },
     });
   }
@@ -223,6 +287,8 @@ export class Simulation implements Stage {
       acknowledged,
       bodies: this.#bodies,
       unannounced: this.#unannounced,
+      gates: this.gates,
+      lies: this.#lies,
     });
     const events = log.peek(session);
     const branched = await this.#branch(events.length);
@@ -231,7 +297,8 @@ export class Simulation implements Stage {
       events: events.length,
       effects: world.effects.length,
       crashes: this.#crashes,
-      inDoubt: events.filter(({ body }) => body.includes('"type":"call.doubted"')).length,
+      inDoubt: count(events, 'call.doubted'),
+      asked: count(events, 'approval.requested'),
       violations: [...broken, ...branched],
     };
   }

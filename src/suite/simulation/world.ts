@@ -7,6 +7,7 @@ import type { EffectKind } from '../../event/effect-kind.ts';
 import { tool, ToolError, type Tool, type ToolContext } from '../../tool/tool.ts';
 import type { Dice } from './dice.ts';
 import type { Life } from './faulty-store.ts';
+import type { ToolPlan } from './regime.ts';
 
 export type Executed = {
   /** "s_... 1.2.3" */
@@ -16,6 +17,8 @@ export type Executed = {
   readonly key: string;
   readonly args: string;
   readonly attempt: number;
+  /** What its preview was bound to when a person saw it. */
+  readonly base: string;
 };
 
 /** How a service treats one attempt. */
@@ -38,20 +41,22 @@ const HAPPENS: ReadonlySet<Fate> = new Set([
 export type WorldFaults = { readonly trouble: number };
 
 export const TOOL_MS = 1000;
+/** How often a preview is not made at once. */
+const PREVIEW_TAKES_TIME = 0.4;
 /** Longer than the timeout, shorter than anybody's patience. */
 const LATE_MS = 2500;
 
-export const TOOLS: readonly {
-  readonly name: string;
-  readonly effect: EffectKind;
-  readonly asks: boolean;
-}[] = [
-  { name: 'look', effect: 'none', asks: false },
-  { name: 'put', effect: 'idempotent', asks: false },
-  { name: 'file', effect: 'reconcilable', asks: false },
-  { name: 'send', effect: 'once', asks: false },
-  { name: 'pay', effect: 'once', asks: true },
-];
+type Input = { readonly n: number; readonly to?: string };
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    n: { type: 'integer', minimum: 0, maximum: 9 },
+    to: { type: 'string', maxLength: 1 },
+  },
+  required: ['n'],
+  additionalProperties: false,
+} as const;
 
 export class World {
   readonly effects: Executed[] = [];
@@ -62,6 +67,8 @@ export class World {
   readonly #dice: Dice;
   readonly #clock: Clock;
   readonly #faults: WorldFaults;
+  /** What previews are bound to; anybody may change it. */
+  readonly #shelf = new Map<string, number>();
   healed: boolean = false;
 
   constructor(dice: Dice, clock: Clock, faults: WorldFaults) {
@@ -78,23 +85,35 @@ export class World {
     return this.effects.some((effect) => effect.key === key);
   }
 
+  /** Somebody else changes what a tool works on. */
+  disturb(name: string): void {
+    this.#shelf.set(name, this.#versionOf(name) + 1);
+  }
+
+  #versionOf(name: string): number {
+    return this.#shelf.get(name) ?? 0;
+  }
+
   /** The tools of one simulated process: what is local dies with it, what is on its way does not. */
-  tools(life: Life, onBegin: (executed: Executed) => void): readonly Tool[] {
-    return TOOLS.map(({ name, effect, asks }) =>
-      tool<{ n: number }>({
+  tools(plans: readonly ToolPlan[], life: Life, onBegin: (executed: Executed) => void): readonly Tool[] {
+    return plans.map(({ name, effect, approval, labels, egress }) =>
+      tool<Input>({
         name,
         description: `Simulated ${effect} tool.`,
-        inputSchema: {
-          type: 'object',
-          properties: { n: { type: 'integer', minimum: 0, maximum: 9 } },
-          required: ['n'],
-          additionalProperties: false,
-        },
+        inputSchema: SCHEMA,
         effect,
-        approval: asks ? 'always' : 'never',
+        approval,
+        labels,
+        egress,
         timeoutMs: TOOL_MS,
         retry: { attempts: 2, baseMs: 10 },
-        preview: ({ n }) => ({ title: `${name} ${n}`, blocks: [], base: { n } }),
+        preview: async ({ n }) => {
+          // Mostly at once: what happens between a look and a start is rare, and must be met.
+          if (this.#dice.happens(PREVIEW_TAKES_TIME)) await this.#wait(this.#dice.whole(1, TOOL_MS));
+          if (life.dead) return new Promise<never>(() => undefined);
+          const version = this.#versionOf(name);
+          return { title: `${name} ${n} on ${version}`, blocks: [], base: { n, version } };
+        },
         ...(effect === 'reconcilable' && {
           reconcile: (_: unknown, { idempotencyKey }: ToolContext) =>
             this.happened(idempotencyKey)
@@ -173,8 +192,8 @@ export class World {
 
 const executedOf = (
   { name, effect }: { readonly name: string; readonly effect: EffectKind },
-  input: { n: number },
-  { call, idempotencyKey, attempt }: ToolContext,
+  input: Input,
+  { call, idempotencyKey, attempt, base }: ToolContext,
 ): Executed => ({
   call,
   tool: name,
@@ -182,4 +201,5 @@ const executedOf = (
   key: idempotencyKey,
   args: JSON.stringify(input),
   attempt,
+  base: JSON.stringify(base ?? null),
 });
