@@ -18,7 +18,7 @@ export type CliOptions = {
 
 export class Cli {
   readonly screen: Screen;
-  /** Who acts: the account that runs the command. */
+  /** Who acts: the account that runs the command. Nothing on the command line can say otherwise. */
   readonly actor: Actor;
   readonly #options: CliOptions;
   #place: Place | undefined;
@@ -47,6 +47,13 @@ export class Cli {
   config(): Promise<Config> {
     this.#config ??= loadConfig(this.place);
     return this.#config;
+  }
+
+  /** Who decides: the account, with the roles that the configuration gives it. */
+  async person(): Promise<Actor> {
+    const { people = {} } = await this.config();
+    const { roles = [] } = (Object.hasOwn(people, this.actor.name) && people[this.actor.name]) || {};
+    return roles.length === 0 ? this.actor : { ...this.actor, roles };
   }
 
   /** Where the store lies, without opening it. */

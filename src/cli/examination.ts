@@ -8,11 +8,13 @@ import { chainHash, genesis, open } from '../event/envelope.ts';
 import { isGone } from '../log/owner.ts';
 import { STORE_FORMAT } from '../log/migrations.ts';
 import type { LogStore, Owner, SessionRow } from '../log/store.ts';
-import { next } from '../session/next.ts';
+import { canGoOn } from '../session/summary.ts';
 import { countOf, formatBytes } from '../view/format.ts';
+import { MODE_WORDS } from '../view/terms.ts';
 import { definitionDigest, type Agent } from '../worker/agent.ts';
 import { VERSION } from '../worker/program.ts';
 import type { Cli } from './cli.ts';
+import { isHeld, storeMode, type StandingMode } from './gate.ts';
 import { allSessions } from './record.ts';
 import { readSession } from './session-drive.ts';
 
@@ -88,12 +90,14 @@ const sessionFindings = async (
   path: string,
 ): Promise<readonly Finding[]> => {
   const rows = await allSessions(log);
-  if (rows.length === 0) return [{ level: 'ok', name: 'sessions', text: 'none yet' }];
+  const gate = await storeMode(log);
+  if (rows.length === 0) return [{ level: 'ok', name: 'sessions', text: 'none yet' }, ...held(gate, rows)];
   return [
     await heads(log, rows),
+    ...held(gate, rows),
     ...(agents ? [await definitions(log, rows, agents)] : []),
     ...inDoubt(rows),
-    ...(await undriven(log, rows, path)),
+    ...(gate.mode === 'frozen' ? [] : await undriven(log, rows, path)),
   ];
 };
 
@@ -160,6 +164,35 @@ const definitions = async (
   return { level: 'ok', name: 'agents', text: `${found}, those in use match the sessions that are not over` };
 };
 
+/** What a mode keeps from starting: it waits for whoever lifts it. */
+const held = ({ mode, set }: StandingMode, rows: readonly SessionRow[]): readonly Finding[] => {
+  const frozen = rows.filter(({ summary }) => isHeld(summary)).map(({ session }) => session);
+  const why = set?.reason === undefined ? '' : `, because “${set.reason}”`;
+  const who = set === undefined ? '' : `, set by ${set.by.name}${why}`;
+  return [
+    ...(mode === 'normal'
+      ? []
+      : [
+          {
+            level: 'note' as const,
+            name: 'mode',
+            text: `the whole store is ${mode}${who}: ${MODE_WORDS[mode]}`,
+            hint: 'onrecord mode normal',
+          },
+        ]),
+    ...(frozen.length === 0
+      ? []
+      : [
+          {
+            level: 'note' as const,
+            name: 'frozen',
+            text: `${countOf(frozen.length, 'session')} held by a mode of ${frozen.length === 1 ? 'its' : 'their'} own: ${listed(frozen)}`,
+            hint: `onrecord mode normal ${frozen[0] ?? ''}`,
+          },
+        ]),
+  ];
+};
+
 const inDoubt = (rows: readonly SessionRow[]): readonly Finding[] => {
   const calls = rows.reduce((sum, { summary }) => sum + summary.inDoubt, 0);
   if (calls === 0) return [];
@@ -178,7 +211,7 @@ const undriven = async (
   const driven = leasesIn(path);
   const left: string[] = [];
   for (const { session } of candidates.slice(0, SESSIONS_COMPARED_MAX))
-    if (!driven.has(session) && next((await readSession(log, session)).state).length > 0) left.push(session);
+    if (!driven.has(session) && canGoOn((await readSession(log, session)).state)) left.push(session);
   if (left.length === 0) return [];
   return [
     {

@@ -48,6 +48,9 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'kill-invalid',
   'kill-not-found',
   'digest-ambiguous',
+  'duration-invalid',
+  'grant-invalid',
+  'mode-unknown',
   'digest-invalid',
   'file-not-readable',
   'message-empty',
@@ -60,6 +63,8 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'value-too-large',
 ]);
 
+const NOT_ALLOWED_CODES: ReadonlySet<string> = new Set(['not-an-approver', 'four-eyes']);
+
 export const exitCodeOf = (error: unknown): ExitCode => {
   if (!isOnrecordError(error)) return EXIT.failed;
   return byCode(error);
@@ -70,6 +75,7 @@ const byCode = ({ code, next }: OnrecordError): ExitCode => {
   if (code.startsWith('store-')) return EXIT.store;
   if (code === 'fault-not-reached') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;
+  if (NOT_ALLOWED_CODES.has(code)) return EXIT.notAllowed;
   if (USAGE_CODES.has(code)) return EXIT.usage;
   return EXIT.failed;
 };

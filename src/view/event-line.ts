@@ -2,13 +2,16 @@
  * One event as a line: a mark, whom or what it is about, and a sentence. The same words on the terminal and the
  * pages. Filled marks are facts, rings are decisions, coloured ones are states.
  */
+import { RULE_GRANT } from '../effect/policy.ts';
 import type { Actor, Outcome, ResponseBlock } from '../event/content.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { isDecision } from '../event/events.ts';
 import { toolOf } from '../session/state.ts';
-import { argumentsBrief, contentBrief, contentText, firstLine } from './brief.ts';
+import { decidedWords, noticeWords, reconciledWords, settledWords } from './answer-words.ts';
+import { argumentsBrief, because, contentBrief, contentText, firstLine } from './brief.ts';
 import { countOf, formatBytes, formatCost, formatCount, formatDuration, formatShare } from './format.ts';
 import { tokensIn, type Reading } from './reading.ts';
+import { waitsFor, whoWords } from './terms.ts';
 
 export type Mark = 'fact' | 'decision' | 'ok' | 'fail' | 'doubt' | 'run' | 'wait' | 'cancelled';
 
@@ -69,7 +72,12 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
     case 'mode.changed': {
       const { scope, mode, by, reason } = event.data;
       const where = scope === 'store' ? 'the whole store' : 'this session';
-      return { text: `${where} is ${mode} now${because(reason)}`, by: by.name };
+      return {
+        who: actorName(by, options),
+        mark: mode === 'normal' ? 'fact' : 'wait',
+        text: `${where} is ${mode} from here on${because(reason)}`,
+        by: by.name,
+      };
     }
     case 'time.reached':
       return { text: 'a deadline was reached' };
@@ -99,12 +107,15 @@ const lostText = (reading: Reading, seq: number, epoch: number): string => {
   return `process lost, new driver, lease ${epoch}${what}`;
 };
 
-const because = (reason: string | undefined): string =>
-  reason === undefined ? '' : `: ${firstLine(reason)}`;
-
-const inputTold = ({ input, by }: EventData['turn.accepted'], options: LineOptions): Told => {
+const inputTold = ({ input, by, labels = [] }: EventData['turn.accepted'], options: LineOptions): Told => {
   const body = contentText(input);
-  return { who: actorName(by, options), text: firstLine(body), body, by: by.name };
+  return {
+    who: actorName(by, options),
+    text: firstLine(body),
+    body,
+    by: by.name,
+    ...(labels.length > 0 && { detail: labels.join(', ') }),
+  };
 };
 
 type RequestEvent = Extract<
@@ -217,26 +228,28 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
     case 'call.prepared':
       return { who, text: `looked ahead: ${about}` };
     case 'approval.requested':
-      return reading.openCall(call.id)?.phase === 'asking' && call.asked?.seq === event.seq
-        ? { who, mark: 'wait', text: about, state: 'waits for a person', by: event.data.rule }
-        : { who, text: `${about}${about === '' ? '' : ', '}asked a person`, by: event.data.rule };
+      return { ...askedTold(reading, event, { who, about }), by: event.data.rule };
     case 'approval.decided':
-      return decidedTold(event.data, who, options);
+      return {
+        who: actorName(event.data.by, options),
+        ...decidedWords(event.data.decision, who),
+        by: event.data.by.name,
+      };
     case 'call.rejected':
     case 'call.refused': {
       const reason = event.type === 'call.refused' ? event.data.code : event.data.reason;
       return { who, mark: 'fail', text: `${firstLine(event.data.message)} (${reason})`, by: 'policy' };
     }
     case 'approval.escalated':
-      return { who, text: `${about}, went to ${event.data.to.join(', ')}`, state: 'escalated' };
+      return { who, text: about, state: `went to ${whoWords(event.data.to)} as well` };
     case 'approval.expired':
-      return { who, mark: 'cancelled', text: `${about}, nobody decided in time`, state: 'lapsed' };
+      return { who, mark: 'cancelled', text: about, state: 'lapsed, nobody decided in time' };
     case 'approval.invalidated':
-      return { who, mark: 'wait', text: `${about}, what was approved has changed`, state: 'asked again' };
+      return { who, mark: 'wait', text: about, state: 'changed since it was approved' };
     case 'call.withheld':
       return { who, mark: 'cancelled', text: about, state: `withheld, ${event.data.mode}` };
     case 'notice.sent':
-      return { who, text: `${event.data.topic}: ${noticeTold(event.data.channels)}` };
+      return { who, ...noticeWords(event.data) };
     case 'call.cancelled':
       return {
         who,
@@ -244,16 +257,27 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
         text: call.attempt > 0 ? 'stopped by the cancel' : 'not started, cancelled',
       };
     case 'call.settled':
-      return settledTold(event.data, who, options);
+      return {
+        who: actorName(event.data.by, options),
+        text: settledWords(event.data, who),
+        by: event.data.by.name,
+      };
     default:
-      return attemptTold(reading, event, { who, about });
+      return attemptTold(reading, event, { who, about, leave: leaveText(call.rule) });
   }
 };
 
-const noticeTold = (channels: EventData['notice.sent']['channels']): string =>
-  channels
-    .map(({ name, problem }) => (problem === undefined ? `told by ${name}` : `${name} failed: ${problem}`))
-    .join(', ');
+const askedTold = (reading: Reading, { seq, data }: Asked, { who, about }: About): Told => {
+  const open = reading.openCall(data.call);
+  return open?.phase === 'asking' && reading.call(data.call).asked?.seq === seq
+    ? { who, mark: 'wait', text: about, state: waitsFor(open.terms?.by) }
+    : { who, text: `${about}${about === '' ? '' : ', '}asked a person` };
+};
+
+type Asked = Extract<CallEvent, { type: 'approval.requested' }>;
+
+const leaveText = (rule: string): string =>
+  rule.startsWith(RULE_GRANT) ? `by leave given with ${rule.slice(RULE_GRANT.length)}` : '';
 
 type AttemptEvent = Extract<
   CallEvent,
@@ -269,9 +293,14 @@ type AttemptEvent = Extract<
   }
 >;
 
-type About = { readonly who: string; readonly about: string };
+type About = {
+  readonly who: string;
+  readonly about: string;
+  /** Whose leave it ran under, where a person gave it with an earlier call. */
+  readonly leave?: string;
+};
 
-const attemptTold = (reading: Reading, event: AttemptEvent, { who, about }: About): Told => {
+const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, leave = '' }: About): Told => {
   switch (event.type) {
     case 'call.started': {
       const running = reading.openCall(event.data.call)?.phase === 'started';
@@ -279,7 +308,12 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about }: Abou
       return { who, text: `started${again}`, ...(running && { mark: 'run', state: 'running' }) };
     }
     case 'call.result':
-      return { who, ...outcomeTold(reading, event.data.outcome, { who, about }), ms: event.data.ms, by: who };
+      return {
+        who,
+        ...outcomeTold(reading, event.data.outcome, { who, about, leave }),
+        ms: event.data.ms,
+        by: who,
+      };
     case 'call.late': {
       const { text, mark = 'fact' } = outcomeTold(reading, event.data.outcome, { who, about });
       return { who, mark, text: `late, after it was given up: ${text}`, ms: event.data.ms, by: who };
@@ -287,7 +321,7 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about }: Abou
     case 'call.retry':
       return { who, text: `again, attempt ${event.data.attempt} (${event.data.reason})`, by: 'recovery' };
     case 'call.reconciled':
-      return { who, ...reconciledTold(event.data.answer), by: who };
+      return { who, ...reconciledWords(event.data.answer), by: who };
     case 'call.failed':
       return { who, mark: 'fail', text: `${firstLine(event.data.message)} (${event.data.code})` };
     case 'call.doubted':
@@ -311,7 +345,7 @@ const DOUBTS: Readonly<Record<string, string | undefined>> = {
 const outcomeTold = (
   reading: Reading,
   outcome: Outcome,
-  { who, about }: About,
+  { who, about, leave = '' }: About,
 ): { readonly text: string; readonly mark?: Mark } => {
   switch (outcome.kind) {
     case 'ok': {
@@ -319,7 +353,7 @@ const outcomeTold = (
       const size = outcome.cut
         ? `${formatBytes(outcome.cut.bytes)}, shortened`
         : contentBrief(outcome.content);
-      const parts = [about, size, labels?.untrusted === true ? 'untrusted' : ''];
+      const parts = [about, size, labels?.untrusted === true ? 'untrusted' : '', leave];
       return { mark: 'ok', text: parts.filter((part) => part !== '').join(', ') };
     }
     case 'failed':
@@ -332,49 +366,6 @@ const outcomeTold = (
     default:
       return outcome satisfies never;
   }
-};
-
-const reconciledTold = (
-  answer: EventData['call.reconciled']['answer'],
-): { readonly mark?: Mark; readonly text: string } => {
-  if (answer.happened === true)
-    return { mark: 'ok', text: `has checked: it happened, ${contentBrief(answer.content)}` };
-  if (answer.happened === false) return { text: 'has checked: it did not happen' };
-  return { text: `cannot tell: ${firstLine(answer.note)}` };
-};
-
-const decidedTold = (
-  { decision, by }: EventData['approval.decided'],
-  tool: string,
-  options: LineOptions,
-): Told => {
-  const who = actorName(by, options);
-  switch (decision.do) {
-    case 'approve':
-      return { who, text: `approved ${tool}`, by: by.name };
-    case 'edit':
-      return { who, text: `changed ${tool}: ${argumentsBrief(decision.args)}`, by: by.name };
-    case 'reject':
-      return { who, mark: 'fail', text: `rejected ${tool}${because(decision.reason)}`, by: by.name };
-    case 'respond':
-      return { who, text: `answered instead of ${tool}: ${contentBrief(decision.content)}`, by: by.name };
-    default:
-      return decision satisfies never;
-  }
-};
-
-const settledTold = (
-  { settlement, by, note }: EventData['call.settled'],
-  tool: string,
-  options: LineOptions,
-): Told => {
-  const who = actorName(by, options);
-  const words = {
-    happened: `${tool} happened`,
-    'not-happened': `${tool} did not happen`,
-    'give-up': `${tool} stays unknown`,
-  }[settlement.answer];
-  return { who, text: `settled: ${words}${because(note)}`, by: by.name };
 };
 
 export const TURN_MARKS: Readonly<Record<EventData['turn.ended']['outcome'], Mark>> = {

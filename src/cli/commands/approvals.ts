@@ -3,7 +3,7 @@ import { DIGEST_LENGTH } from '../../event/canonical.ts';
 import type { Approval } from '../../view/approval.ts';
 import { argumentsBrief } from '../../view/brief.ts';
 import { countOf } from '../../view/format.ts';
-import { cardBody, cardHead, outsideMark, titleOf } from '../approval-card.ts';
+import { cardBody, cardHead, cardOptionsOf, outsideMark, titleOf } from '../approval-card.ts';
 import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
 import { DIGEST_PREFIX_MIN } from '../decision.ts';
@@ -62,11 +62,10 @@ const approveCommand = ({ session, call, digest }: Approval, look: Look): Shown 
   return fitting ?? commands.at(-1) ?? EMPTY;
 };
 
-const cardLines = ({ screen }: Cli, approval: Approval): Shown[] => {
-  const { look } = screen;
-  const time = (ms: number): string => screen.time(ms);
+const cardLines = (cli: Cli, approval: Approval): Shown[] => {
+  const { look } = cli.screen;
   return [
-    ...cardHead(approval, line`${whole(approval.call)}   `, { look, time }),
+    ...cardHead(approval, line`${whole(approval.call)}   `, cardOptionsOf(cli, look)),
     ...cardBody(approval, look),
     EMPTY,
     line`Decides on ${whole(approval.digest)}`,
