@@ -144,7 +144,7 @@ const moreLine = (texts: readonly OutsideText[], look: Look): Shown[] => {
   const events = texts.slice(0, EVENTS_NAMED_MAX).map(({ seq }) => seq);
   const dots = texts.length > events.length ? own(', …') : own('');
   return prose(
-    line`${countOf(texts.length, 'more text')} with a label stood there, in events ${events.join(', ')}${dots}.`,
+    line`${countOf(texts.length, 'more labelled text')}: ${texts.length === 1 ? 'event' : 'events'} ${events.join(', ')}${dots}.`,
     look,
   );
 };

@@ -238,7 +238,10 @@ export const recordDecision = async (cli: Cli, aim: Aim, decision: ApprovalDecis
   const record = await readRecord(await openRecord(cli), aim.session);
   const given = decisionOn(record, aim.call, aim.digest);
   const ours = given?.by.name === cli.actor.name && canonical(given.decision) === canonical(decision);
-  if (!given || !ours) throw explained(cli, record, aim, refusal);
+  // A yes to what has changed since came to nothing: saying that it was given before would be read as done.
+  const overtaken =
+    decision.do === 'approve' && isOnrecordError(refusal) && refusal.code === 'digest-mismatch';
+  if (!given || !ours || overtaken) throw explained(cli, record, aim, refusal);
   return { ...aim, seq: given.seq, replayed: replayed || refusal !== undefined };
 };
 

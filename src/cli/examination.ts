@@ -176,7 +176,7 @@ const held = ({ mode, set }: StandingMode, rows: readonly SessionRow[]): readonl
           {
             level: 'note' as const,
             name: 'mode',
-            text: `the whole store is ${mode}${who}: ${MODE_WORDS[mode]}`,
+            text: `the whole store is ${mode} (${MODE_WORDS[mode]})${who}`,
             hint: 'onrecord mode normal',
           },
         ]),

@@ -65,19 +65,31 @@ export const givenGrant = (input: Input, args: string): Grant | undefined => {
   return duration === undefined ? undefined : grantFor(args, givenDuration('grant', duration), places);
 };
 
-/** What holds for the calls that leave covers: `nothing was added` in words instead of a list for each object. */
+/** What holds for the calls that leave covers: what must be the same, what is free, and that nothing is added. */
 export const conditionLines = (when: readonly Condition[], look: Look): Shown[] => {
   const told = when.filter((condition) => !('only' in condition));
   const closed = told.length < when.length;
   const words = [
     ...told.map((condition) => line`${conditionWords(condition)}`),
-    ...(closed ? [own('and no argument more')] : []),
+    ...freePlaces(when).map((place) => line`${place} may be anything`),
+    ...(closed ? [own('and there is no argument more')] : []),
     ...(when.length === 0 ? [own('whatever the arguments are')] : []),
+    ...(closed || when.length === 0 ? [] : [own('and whatever else there is')]),
   ];
   return words.flatMap((shown) =>
     wrap(fit(line`    ${shown}`, look), look.textColumns, { hanging: 6, strict: true }),
   );
 };
+
+/** Arguments that may be there and that no condition looks at. */
+const freePlaces = (when: readonly Condition[]): readonly string[] =>
+  when.flatMap((condition) =>
+    'only' in condition
+      ? condition.only
+          .map((member) => `${condition.at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+          .filter((place) => !when.some(({ at }) => at === place || at.startsWith(`${place}/`)))
+      : [],
+  );
 
 /** After leave was given. */
 export const leaveLines = (grant: Grant, tool: string, look: Look): Shown[] => [

@@ -1,4 +1,5 @@
 /** The questions of a session with what became of each, as a table. */
+import { formatDuration } from '../view/format.ts';
 import { endWords, type AskedQuestion, type QuestionEnd } from '../view/question-end.ts';
 import type { Mark } from '../view/event-line.ts';
 import { pastOf } from './decision.ts';
@@ -52,6 +53,8 @@ const historyLines = ({ screen, actor }: Cli, history: readonly AskedQuestion[])
 /** "approved by ada; started", "lapsed, nothing ran". */
 const becameOf = ({ decided, end }: AskedQuestion, me: string): string => {
   const who = decided?.by.name === me ? 'you' : decided?.by.name;
-  const given = decided === undefined ? [] : [`${pastOf(decided.decision.do)} by ${who ?? ''}`];
+  const grant = decided?.decision.do === 'approve' ? decided.decision.grant : undefined;
+  const leave = grant === undefined ? '' : `, with leave for ${formatDuration(grant.forMs)}`;
+  const given = decided === undefined ? [] : [`${pastOf(decided.decision.do)} by ${who ?? ''}${leave}`];
   return [...given, endWords(end)].join('; ');
 };

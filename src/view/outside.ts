@@ -130,8 +130,12 @@ const quoted = (
 };
 
 const around = (text: string, at: number, length: number): string => {
-  const from = Math.max(0, at - QUOTE_AROUND);
-  const to = Math.min(text.length, at + length + QUOTE_AROUND);
+  const end = at + length;
+  const before = text.slice(Math.max(0, at - QUOTE_AROUND), at);
+  const after = text.slice(end, end + QUOTE_AROUND);
+  // At a word, unless that would leave nothing of it.
+  const from = at - before.length === 0 ? 0 : at - before.replace(/^\S+\s/u, '').length;
+  const to = end + after.length === text.length ? text.length : end + after.replace(/\s\S+$/u, '').length;
   const cut = text.slice(from, to).toWellFormed();
   return `${from > 0 ? '… ' : ''}${cut.trim()}${to < text.length ? ' …' : ''}`;
 };
