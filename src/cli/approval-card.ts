@@ -128,7 +128,10 @@ const whyLines = (approval: Approval, look: Look): Shown[] => {
   const more = outside.length - named.length;
   const leaves = definition?.egress === true ? line`, and something can leave through ${tool}` : own('');
   return [
-    line`${strong(own('Why you are asked'))}   rule ${rule}`,
+    ...wrap(fit(line`${strong(own('Why you are asked'))}   rule ${rule}`, look), look.textColumns, {
+      hanging: 2,
+      strict: true,
+    }),
     ...(reason === undefined ? [] : prose(theirs(reason), look)),
     ...(seen.length === 0 ? [] : prose(line`${labelsWords(seen)} stood in the request${leaves}.`, look)),
     ...named.flatMap((text) => outsideLines(text, look, known)),

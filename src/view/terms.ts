@@ -101,9 +101,8 @@ export const conditionWords = (condition: Condition): string => {
   if ('domainIn' in condition) return `${where} is an address at ${condition.domainIn.join(' or ')}`;
   if ('hostIn' in condition) return `${where} has the host ${condition.hostIn.join(' or ')}`;
   if ('below' in condition) return `${where} is a path below ${condition.below.join(' or ')}`;
-  return condition.only.length === 0
-    ? `${where} stays empty`
-    : `${where} has nothing but ${condition.only.join(', ')}`;
+  const members = condition.only.length === 0 ? 'nothing' : `nothing but ${condition.only.join(', ')}`;
+  return at === '' ? `there is ${members}` : `${at} has ${members}`;
 };
 
 /** What each mode lets start. */
