@@ -25,7 +25,11 @@ export { scriptedModel, type ScriptedModel } from './model/scripted.ts';
 export { content, ToolContent } from './tool/content.ts';
 export type { Preview, PreviewBlock } from './tool/preview.ts';
 export { tool, ToolError, type Tool, type ToolContext, type ToolOptions } from './tool/tool.ts';
+export { hookChannel, webhookChannel, type HookOptions, type WebhookOptions } from './worker/channels.ts';
+export { GRANT_MS, sameValues } from './effect/grant.ts';
 export { defineAgent, type Agent, type AgentOptions } from './worker/agent.ts';
+export type { Gate } from './worker/gate.ts';
+export type { Channel, Notice } from './worker/notifier.ts';
 export type { Rest } from './worker/driver.ts';
 export {
   openRuntime,

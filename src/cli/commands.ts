@@ -20,6 +20,8 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
   agents: async () => (await import('./commands/agents.ts')).agents,
   tools: async () => (await import('./commands/tools.ts')).tools,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  tokens: async () => (await import('./commands/tokens.ts')).tokens,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   help: async () => (await import('./commands/help.ts')).help,
 };

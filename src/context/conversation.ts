@@ -26,7 +26,7 @@ export class Conversation {
   /** Where the results of the open step lie in the log, by call. */
   #results = new Map<string, Source>();
   #open: { readonly seq: number; readonly ids: readonly string[] } | undefined;
-  /** News that came while calls were open: it may not stand between them and their results. */
+  /** News that came while an answer was under way or its calls were open: it may not stand before or between them. */
   #held: Entry[] = [];
   /** Turns whose input is not part of the conversation yet, because another turn is running. */
   readonly #waiting = new Map<number, Entry>();
@@ -40,6 +40,12 @@ export class Conversation {
     switch (event.type) {
       case 'turn.accepted':
         this.#waiting.set(event.data.turn, inputEntry(event.seq, event.data));
+        break;
+      case 'turn.steered':
+        this.#say(inputEntry(event.seq, event.data), before);
+        break;
+      case 'turn.withdrawn':
+        this.#waiting.delete(event.data.turn);
         break;
       case 'response.received':
         this.#answer(event.seq, event.data);
@@ -85,6 +91,7 @@ export class Conversation {
     this.#results = new Map();
     this.#open = ids.length > 0 ? { seq, ids } : undefined;
     if (blocks.length > 0) this.#entries.push({ seq, item: { kind: 'assistant', blocks }, sources });
+    if (!this.#open) this.#release();
   }
 
   #block(block: ResponseBlock, ids: string[], position: string): PromptBlock | undefined {
@@ -111,13 +118,28 @@ export class Conversation {
 
   /** Results join together, when the last one is there or the turn has ended without them. */
   #closeStep(event: LogEvent, before: SessionState, after: SessionState): void {
-    if (!this.#open) return;
     const ended = event.type === 'turn.ended';
+    if (!this.#open) {
+      if (ended) this.#release();
+      return;
+    }
     const calls = (ended ? before : after).active?.calls ?? [];
     const complete = calls.length === this.#open.ids.length && calls.every((call) => call.phase === 'closed');
     if (!complete && !ended) return;
     this.#entries.push(this.#resultsEntry(event.seq, this.#open.ids, calls));
     this.#open = undefined;
+    this.#release();
+  }
+
+  /** News waits for the answer that is under way, and for the results of its calls. */
+  #say(entry: Entry, { active }: SessionState): void {
+    const phase = active?.request?.phase;
+    const underWay = phase !== undefined && phase !== 'answered' && phase !== 'dropped';
+    if (this.#open || underWay) this.#held.push(entry);
+    else this.#entries.push(entry);
+  }
+
+  #release(): void {
     this.#entries.push(...this.#held);
     this.#held = [];
   }
@@ -134,13 +156,11 @@ export class Conversation {
     const open = before.leftOpen.find((call) => call.id === event.data.call);
     if (!open) return;
     const text = `About call ${index} of step ${step} in turn ${turn} (${open.tool}), whose outcome was not known: ${newsText(event)}`;
-    const entry: Entry = { seq: event.seq, item: { kind: 'note', text }, sources: [] };
-    if (this.#open) this.#held.push(entry);
-    else this.#entries.push(entry);
+    this.#say({ seq: event.seq, item: { kind: 'note', text }, sources: [] }, before);
   }
 }
 
-const inputEntry = (seq: number, { input }: EventData['turn.accepted']): Entry => {
+const inputEntry = (seq: number, { input }: Pick<EventData['turn.accepted'], 'input'>): Entry => {
   const sources = input.flatMap((part, i) =>
     part.type === 'blob' ? [] : [{ seq, pointer: `/input/${i}/text`, text: part.text }],
   );

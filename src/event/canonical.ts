@@ -15,41 +15,87 @@ export const DIGEST_LENGTH = 64;
 export const sha256 = (bytes: string | Uint8Array): Digest => hash('sha256', bytes, 'hex') as Digest;
 
 /** Canonical text of a value. Members that are `undefined` are left out; other non-JSON values throw. */
-export const canonical = (value: Json | undefined): string => {
+export const canonical = (value: Json | undefined): string => canonicalForm(value).text;
+
+export type CanonicalForm = {
+  /** What JSON.parse makes of the text: a copy that shares no object with the value that was given. */
+  readonly value: Json;
+  readonly text: string;
+};
+
+/** Canonical text together with the value that every reader of that text gets. Throws as `canonical` does. */
+export const canonicalForm = (value: Json | undefined): CanonicalForm => {
+  const found: Found = { numericKey: false };
+  const copy = sortedCopy(value, found);
+  return { value: copy, text: found.numericKey ? sortedText(copy) : JSON.stringify(copy) };
+};
+
+/** Objects keep keys such as "10" in the order of their numbers, wherever they are put: those are sorted as text. */
+type Found = { numericKey: boolean };
+
+type JsonMembers = { readonly [key: string]: Json | undefined };
+
+const sortedCopy = (value: Json | undefined, found: Found): Json => {
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value);
+    case 'boolean':
+      return value;
     case 'number':
       if (!Number.isFinite(value)) throw bug('an event holds finite numbers only', { value: String(value) });
-      return value === 0 ? '0' : String(value);
-    case 'boolean':
-      return value ? 'true' : 'false';
+      return value === 0 ? 0 : value;
     case 'object':
       break;
     default:
       throw bug('an event holds JSON only', { type: typeof value });
   }
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return canonicalArray(value as readonly Json[]);
-  return canonicalObject(value as { readonly [key: string]: Json | undefined });
+  if (value === null) return null;
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (let i = 0; i < value.length; i++) items.push(sortedCopy(value[i] as Json | undefined, found));
+    return items;
+  }
+  return sortedObject(value as JsonMembers, found);
 };
 
-const canonicalArray = (items: readonly Json[]): string => {
-  let text = '[';
-  for (let i = 0; i < items.length; i++) text += (i === 0 ? '' : ',') + canonical(items[i]);
-  return text + ']';
-};
-
-const canonicalObject = (object: { readonly [key: string]: Json | undefined }): string => {
-  // Array.prototype.sort without a comparator compares UTF-16 code units, which is what the RFC asks for.
-  const keys = Object.keys(object).sort();
-  let text = '{';
-  for (const key of keys) {
+const sortedObject = (object: JsonMembers, found: Found): Json => {
+  const copy: { [key: string]: Json } = {};
+  for (const key of sortedKeys(object)) {
     const member = object[key];
     if (member === undefined) continue;
-    text += (text.length === 1 ? '' : ',') + JSON.stringify(key) + ':' + canonical(member);
+    if (isDigit(key.charCodeAt(0))) found.numericKey = true;
+    const item = sortedCopy(member, found);
+    // Assignment would call the prototype setter for "__proto__"; a definition makes an own property.
+    if (key === '__proto__')
+      Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
+    else copy[key] = item;
   }
-  return text + '}';
+  return copy;
+};
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** Up to so many keys are sorted by insertion, which costs less than a call of Array.prototype.sort. */
+const FEW_KEYS = 12;
+
+/** By UTF-16 code unit, which is what the RFC asks for, and how both sort() and ">" compare. */
+const sortedKeys = (object: object): readonly string[] => {
+  const keys = Object.keys(object);
+  if (keys.length > FEW_KEYS) return keys.sort();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i] ?? '';
+    let at = i;
+    for (; at > 0 && (keys[at - 1] ?? '') > key; at--) keys[at] = keys[at - 1] ?? '';
+    keys[at] = key;
+  }
+  return keys;
+};
+
+const sortedText = (value: Json): string => {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
+  const object = value as { readonly [key: string]: Json };
+  const member = (key: string): string => `${JSON.stringify(key)}:${sortedText(object[key] as Json)}`;
+  return `{${sortedKeys(object).map(member).join(',')}}`;
 };
 
 /** The digest of a value's canonical text. */

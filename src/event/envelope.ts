@@ -5,7 +5,7 @@
  * hash is made from the session's id, so that a log cannot be passed off as another session's.
  */
 import { OnrecordError } from '../errors.ts';
-import { canonical, sha256, type Digest } from './canonical.ts';
+import { canonicalForm, sha256, type Digest } from './canonical.ts';
 import { EVENT_VERSION, isEventType, type LogEvent, type NewEvent } from './events.ts';
 import type { Json } from './json.ts';
 import { upcast } from './upcasts.ts';
@@ -23,8 +23,8 @@ export const genesis = (session: string): Digest => sha256(`onrecord/1 ${session
 export const chainHash = (prev: Digest, body: string): Digest => sha256(prev + body);
 
 /**
- * Gives an event its place: returns it with its stored form. The event that comes back is read from that form,
- * so that whoever writes it goes on with exactly the value that every later reader of the log will see.
+ * Gives an event its place: returns it with its stored form. The event that comes back is made with that form, so
+ * that whoever writes it goes on with exactly the value that every later reader of the log will see.
  */
 export const seal = (
   event: NewEvent,
@@ -32,11 +32,13 @@ export const seal = (
 ): { readonly event: LogEvent; readonly stored: StoredEvent } => {
   const { seq, at, prev } = place;
   const { type } = event;
-  const data = canonical(event.data);
+  const data = canonicalForm(event.data);
   // Keys stand in canonical order here, so only `data` has to be sorted.
-  const body = `{"at":${at},"data":${data},"seq":${seq},"type":${JSON.stringify(type)},"v":${EVENT_VERSION}}`;
-  const read = { type, data: JSON.parse(data) as NewEvent['data'], seq, at } as LogEvent;
-  return { event: read, stored: { seq, hash: chainHash(prev, body), body } };
+  const body = `{"at":${at},"data":${data.text},"seq":${seq},"type":${JSON.stringify(type)},"v":${EVENT_VERSION}}`;
+  return {
+    event: { type, data: data.value, seq, at } as LogEvent,
+    stored: { seq, hash: chainHash(prev, body), body },
+  };
 };
 
 type Envelope = { at: number; data: Json; seq: number; type: string; v: number };

@@ -72,6 +72,8 @@ export type FactData = {
     readonly program: string;
     readonly title?: string;
     readonly mode?: Mode;
+    /** Whose session it is, where several parties share a store. */
+    readonly tenant?: string;
     readonly parent?: { readonly session: string; readonly seq: number; readonly hash: Digest };
   };
   'agent.updated': { readonly agent: AgentDefinition; readonly program: string };
@@ -85,7 +87,20 @@ export type FactData = {
     readonly by: Actor;
     /** What the input is, where it is not the asker's own word: a mail that came in, a customer's file. */
     readonly labels?: readonly SeenLabel[];
+    /** Goes before the turns that wait already: the running one was cancelled for it. */
+    readonly first?: true;
   };
+  /** A further message to the running turn: it joins at the next step. Its key names it as a turn's key would. */
+  'turn.steered': {
+    readonly turn: number;
+    readonly key: string;
+    readonly fingerprint: Digest;
+    readonly input: readonly Content[];
+    readonly by: Actor;
+    readonly labels?: readonly SeenLabel[];
+  };
+  /** A turn that had not begun was taken back. */
+  'turn.withdrawn': { readonly turn: number; readonly by: Actor; readonly reason?: string };
   /**
    * What may start from here on. `store` is the gate of the whole store, as the session's driver found it: it
    * stands at event `seq` of the control log.
@@ -99,6 +114,19 @@ export type FactData = {
         readonly reason?: string;
         readonly seq?: number;
       };
+  /** A credential for the HTTP door, in the log `tokens`. Only its digest is kept. */
+  'token.added': {
+    readonly id: string;
+    readonly name: string;
+    readonly kind: 'person' | 'program';
+    readonly hash: Digest;
+    readonly roles: readonly string[];
+    readonly tenant?: string;
+    /** Wall time, milliseconds since 1970 UTC. */
+    readonly expiresAt?: number;
+    readonly by: Actor;
+  };
+  'token.revoked': { readonly id: string; readonly by: Actor };
   /** A moment was reached that a deadline or an escalation waits for. */
   'time.reached': { readonly due: number };
   /** People were told of a question or a call in doubt, or could not be. */
@@ -152,6 +180,8 @@ export type FactData = {
     readonly digest: Digest;
     readonly decision: ApprovalDecision;
     readonly by: Actor;
+    /** The sender's name for this answer, by which the same one is known again. */
+    readonly key?: string;
   };
   'call.result': {
     readonly call: CallId;
@@ -178,6 +208,7 @@ export type FactData = {
     readonly call: CallId;
     readonly settlement: Settlement;
     readonly by: Actor;
+    readonly key?: string;
     readonly note?: string;
   };
 };
@@ -319,7 +350,11 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'session.created': true,
   'agent.updated': true,
   'turn.accepted': true,
+  'turn.steered': true,
+  'turn.withdrawn': true,
   'mode.changed': true,
+  'token.added': true,
+  'token.revoked': true,
   'time.reached': true,
   'notice.sent': true,
   'turn.cancel_requested': true,

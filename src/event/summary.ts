@@ -5,6 +5,8 @@ export type SessionStatus = 'in-doubt' | 'waiting' | 'failed' | 'running' | 'idl
 
 export type SessionSummary = {
   readonly agent: string;
+  /** Empty where the store is not shared. */
+  readonly tenant: string;
   readonly title: string;
   readonly status: SessionStatus;
   /** Whether there is work that needs nobody's answer. */

@@ -83,6 +83,7 @@ export class MemoryLog implements LogStore {
       if (!summary) continue;
       if (query.status && !query.status.includes(summary.status)) continue;
       if (query.agent !== undefined && summary.agent !== query.agent) continue;
+      if (query.tenant !== undefined && summary.tenant !== query.tenant) continue;
       if (query.canGoOn !== undefined && summary.canGoOn !== query.canGoOn) continue;
       if (query.dueBy !== undefined && (summary.wakeAt ?? Infinity) > query.dueBy) continue;
       if (query.untold !== undefined && summary.untold > 0 !== query.untold) continue;

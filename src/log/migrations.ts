@@ -9,6 +9,7 @@ export const MIGRATIONS: readonly string[] = [
     id          INTEGER PRIMARY KEY,
     name        TEXT NOT NULL UNIQUE,
     agent       TEXT,
+    tenant      TEXT,
     status      TEXT,
     can_go_on   INTEGER,
     wake_at     INTEGER,
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
     lease_until INTEGER
   );
   CREATE INDEX session_by_time ON session (updated_at DESC);
+  CREATE INDEX session_by_tenant ON session (tenant, updated_at DESC) WHERE tenant <> '';
   CREATE INDEX session_by_status ON session (status, updated_at DESC);
   CREATE INDEX session_that_can_go_on ON session (updated_at) WHERE can_go_on;
   CREATE INDEX session_by_wake ON session (wake_at) WHERE wake_at IS NOT NULL;

@@ -1,4 +1,5 @@
 /** Every statement of the SQLite store, once. */
+import type { SessionQuery } from './store.ts';
 
 export const FIND_SESSION = 'SELECT id, epoch FROM session WHERE name = ?';
 export const FIND_HEAD =
@@ -13,22 +14,37 @@ export const INSERT_BLOB =
   'INSERT INTO blob (digest, size, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING';
 export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
 export const SET_SUMMARY =
-  'UPDATE session SET agent = ?, status = ?, can_go_on = ?, wake_at = ?, untold = ?, updated_at = ?, summary = ? WHERE id = ?';
+  'UPDATE session SET agent = ?, tenant = ?, status = ?, can_go_on = ?, wake_at = ?, untold = ?, updated_at = ?, summary = ? WHERE id = ?';
 export const FIND_LEASE = 'SELECT id, epoch, owner, lease_until FROM session WHERE name = ?';
 export const SET_LEASE = 'UPDATE session SET epoch = ?, owner = ?, lease_until = ? WHERE id = ?';
 export const RENEW_LEASE =
   'UPDATE session SET lease_until = ? WHERE name = ? AND epoch = ? AND owner IS NOT NULL';
 export const RELEASE_LEASE =
   'UPDATE session SET owner = NULL, lease_until = NULL WHERE name = ? AND epoch = ?';
-export const LIST_SESSIONS = `
-  SELECT name, summary, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
-  FROM session
-  WHERE summary IS NOT NULL
-    AND (:agent IS NULL OR agent = :agent)
-    AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
-    AND (:can_go_on IS NULL OR can_go_on = :can_go_on)
-    AND (:due_by IS NULL OR wake_at <= :due_by)
-    AND (:untold IS NULL OR (untold > 0) = :untold)
-    AND (:before IS NULL OR updated_at < :before)
-  ORDER BY updated_at DESC, name
-  LIMIT :limit`;
+
+export type SessionListing = {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, string | number>>;
+};
+
+/** Only the conditions that are asked for, so that each finds its index. */
+export const listSessions = (query: SessionQuery, limit: number): SessionListing => {
+  const { agent, tenant, status, canGoOn, dueBy, untold, before } = query;
+  const parameters: Record<string, string | number> = { limit };
+  const conditions = ['summary IS NOT NULL'];
+  const where = (condition: string, name?: string, value?: string | number): void => {
+    conditions.push(condition);
+    if (name !== undefined && value !== undefined) parameters[name] = value;
+  };
+  if (agent !== undefined) where('agent = :agent', 'agent', agent);
+  if (tenant !== undefined) where('tenant = :tenant', 'tenant', tenant);
+  if (status) where('status IN (SELECT value FROM json_each(:status))', 'status', JSON.stringify(status));
+  if (canGoOn !== undefined) where(canGoOn ? 'can_go_on' : 'NOT can_go_on');
+  if (dueBy !== undefined) where('wake_at IS NOT NULL AND wake_at <= :dueBy', 'dueBy', dueBy);
+  if (untold !== undefined) where(untold ? 'untold > 0' : 'untold = 0');
+  if (before !== undefined) where('updated_at < :before', 'before', before);
+  const text = `
+    SELECT name, summary, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
+    FROM session WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT :limit`;
+  return { text, parameters };
+};

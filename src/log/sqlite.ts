@@ -15,7 +15,7 @@ import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
-import { isInPlace, pin, refuseRemote, type Pinned } from './placement.ts';
+import { Placement, refuseRemote } from './placement.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { openDatabase } from './sqlite-open.ts';
@@ -73,7 +73,7 @@ export class SqliteLog implements LogStore {
   readonly #clock: Clock;
   readonly #busyMs: number;
   /** The file and its WAL: SQLite keeps both as long as somebody has them open. */
-  readonly #files: readonly Pinned[];
+  readonly #placement: Placement;
   readonly #statements = new Map<string, StatementSync>();
   readonly #ids = new Map<string, number>();
   readonly #listeners = new Set<ChangeListener>();
@@ -91,7 +91,7 @@ export class SqliteLog implements LogStore {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
     refuseRemote(dirname(this.#path), options.typeOf);
     this.#db = openDatabase(this.#path, options.durability ?? 'full');
-    this.#files = [pin(this.#path), pin(`${this.#path}-wal`)];
+    this.#placement = new Placement([this.#path, `${this.#path}-wal`], () => this.#clock.monotonic());
   }
 
   async append(append: Append): Promise<void> {
@@ -126,18 +126,9 @@ export class SqliteLog implements LogStore {
   }
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
-    const parameters = {
-      agent: query.agent ?? null,
-      status: query.status ? JSON.stringify(query.status) : null,
-      can_go_on: query.canGoOn === undefined ? null : Number(query.canGoOn),
-      due_by: query.dueBy ?? null,
-      untold: query.untold === undefined ? null : Number(query.untold),
-      before: query.before ?? null,
-      limit: query.limit ?? SESSIONS_LIMIT,
-    };
+    const { text, parameters } = sql.listSessions(query, query.limit ?? SESSIONS_LIMIT);
     const rows = this.#reading(
-      () =>
-        this.#prepare(sql.LIST_SESSIONS).all(parameters) as { name: string; summary: string; head: number }[],
+      () => this.#prepare(text).all(parameters) as { name: string; summary: string; head: number }[],
     );
     return rows.map((row) => ({
       session: row.name,
@@ -306,8 +297,8 @@ export class SqliteLog implements LogStore {
   }
 
   #setSummary(id: number, summary: SessionSummary): void {
-    const { agent, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
-    const row = [agent, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
+    const { agent, tenant, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
+    const row = [agent, tenant, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
     this.#prepare(sql.SET_SUMMARY).run(...row, id);
   }
 
@@ -373,11 +364,11 @@ export class SqliteLog implements LogStore {
 
   /** Writing into a file that was moved away would acknowledge what nobody can read again. */
   #checkPlace(): void {
-    const file = this.#files.find((one) => !isInPlace(one));
-    if (!file) return;
+    const missing = this.#placement.missing();
+    if (missing === undefined) return;
     throw new StorageError(
       'replaced',
-      `${file.path} was moved, deleted or replaced while the store was open. Put it back, or restart.`,
+      `${missing} was moved, deleted or replaced while the store was open. Put it back, or restart.`,
     );
   }
 

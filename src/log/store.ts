@@ -43,6 +43,7 @@ export type SessionRow = {
 export type SessionQuery = {
   readonly status?: readonly SessionStatus[];
   readonly agent?: string;
+  readonly tenant?: string;
   readonly canGoOn?: boolean;
   /** Sessions whose `wakeAt` is not after this wall time, milliseconds since 1970 UTC. */
   readonly dueBy?: number;

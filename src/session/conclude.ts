@@ -116,7 +116,8 @@ const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefine
       'unknown-stop',
       `The model stopped for an unknown reason: ${response.stopDetail ?? ''}.`,
     );
-  if (turn.calls.length === 0 && response.stop !== 'paused') return answered(turn, response);
+  // A message that came meanwhile is heard before the turn ends.
+  if (turn.calls.length === 0 && response.stop !== 'paused' && !turn.steered) return answered(turn, response);
   if (invalidSteps(turn) >= limits.invalidCallsInARow)
     return limit(turn, 'invalidCallsInARow', `no call of ${invalidSteps(turn)} steps in a row could be used`);
   if (turn.repeats > limits.repeatedCalls + 1)

@@ -9,7 +9,14 @@ import type { Actor, Content } from '../event/content.ts';
 import type { Mode, SeenLabel } from '../event/definition.ts';
 import type { ApprovalDecision, NewFact, Settlement } from '../event/events.ts';
 import { objection, type Objection } from './may-decide.ts';
-import { findCall, toolOf, type CallState, type Decided, type SessionState } from './state.ts';
+import {
+  findCall,
+  toolOf,
+  type CallState,
+  type Decided,
+  type SessionState,
+  type TurnState,
+} from './state.ts';
 
 export type Command =
   | {
@@ -18,13 +25,18 @@ export type Command =
       readonly input: readonly Content[];
       readonly by: Actor;
       readonly labels?: readonly SeenLabel[];
+      /** What to do where a turn runs already; default `queue`. */
+      readonly when?: WhenRunning;
     }
+  /** Takes a turn back that has not begun. */
+  | { readonly kind: 'withdraw'; readonly turn: number; readonly by: Actor; readonly reason?: string }
   | {
       readonly kind: 'decide';
       readonly call: CallId;
       readonly digest: Digest;
       readonly decision: ApprovalDecision;
       readonly by: Actor;
+      readonly key?: string;
     }
   | {
       readonly kind: 'settle';
@@ -32,6 +44,7 @@ export type Command =
       readonly settlement: Settlement;
       readonly by: Actor;
       readonly note?: string;
+      readonly key?: string;
     }
   | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string }
   | {
@@ -41,6 +54,15 @@ export type Command =
       readonly by: Actor;
       readonly reason?: string;
     };
+
+/**
+ * What a message does that finds a turn running: waits for its end, is refused, joins it at its next step, or has it
+ * cancelled and goes first.
+ */
+export type WhenRunning = 'queue' | 'reject' | 'steer' | 'interrupt';
+
+type DecideCommand = Extract<Command, { kind: 'decide' }>;
+type SendCommand = Extract<Command, { kind: 'send' }>;
 
 export type Decision =
   | { readonly kind: 'facts'; readonly facts: readonly NewFact[]; readonly turn?: number }
@@ -55,6 +77,9 @@ export type Decision =
 
 export type RefusalCode =
   | 'turn-key-reused'
+  | 'turn-running'
+  | 'turn-not-waiting'
+  | 'idempotency-key-reused'
   | 'call-not-found'
   | 'already-decided'
   | 'already-settled'
@@ -77,6 +102,8 @@ export const decide = (state: SessionState, command: Command, now: number): Deci
       return settle(state, command);
     case 'cancel':
       return cancel(state, command);
+    case 'withdraw':
+      return withdraw(state, command);
     case 'set-mode':
       return setMode(state, command);
     default:
@@ -91,27 +118,77 @@ const refuse = (code: RefusalCode, message: string, decided?: Decided): Decision
   ...(decided && { decided }),
 });
 
-const send = (state: SessionState, command: Extract<Command, { kind: 'send' }>): Decision => {
-  const { key, input, by, labels = [] } = command;
+const send = (state: SessionState, command: SendCommand): Decision => {
+  const { key, input, labels = [], when = 'queue' } = command;
   const fingerprint = digestOf(labels.length > 0 ? { input, labels } : input);
-  const known = state.turns.find((turn) => turn.key === key);
+  const known = [...state.turns, ...state.steers].find((one) => one.key === key);
   if (known && known.fingerprint === fingerprint) return { kind: 'replayed', turn: known.turn };
   if (known)
     return refuse(
       'turn-key-reused',
       `The key "${key}" names turn ${known.turn}, which has another content. Use a new key for a new message.`,
     );
+  const { active } = state;
+  if (!active) return accepted(state, command, { fingerprint });
+  switch (when) {
+    case 'queue':
+      return accepted(state, command, { fingerprint });
+    case 'reject':
+      return refuse(
+        'turn-running',
+        `Turn ${active.turn} is running. Send the message again when it has ended.`,
+      );
+    case 'steer':
+      return active.cancel ? accepted(state, command, { fingerprint }) : steer(active, command, fingerprint);
+    case 'interrupt':
+      return accepted(state, command, { fingerprint, interrupts: active });
+    default:
+      return when satisfies never;
+  }
+};
+
+type Accepting = { readonly fingerprint: Digest; readonly interrupts?: TurnState };
+
+const accepted = (
+  state: SessionState,
+  { key, input, by, labels = [] }: SendCommand,
+  { fingerprint, interrupts }: Accepting,
+): Decision => {
   const turn = state.turns.length + 1;
-  return {
-    kind: 'facts',
-    turn,
-    facts: [
-      {
-        type: 'turn.accepted',
-        data: { turn, key, fingerprint, input, by, ...(labels.length > 0 && { labels }) },
-      },
-    ],
-  };
+  const data = { turn, key, fingerprint, input, by, ...(labels.length > 0 && { labels }) };
+  const accept: NewFact = { type: 'turn.accepted', data: interrupts ? { ...data, first: true } : data };
+  if (!interrupts) return { kind: 'facts', turn, facts: [accept] };
+  const reason = `for turn ${turn}`;
+  const stop: NewFact = { type: 'turn.cancel_requested', data: { turn: interrupts.turn, by, reason } };
+  // The message first: should the cancel end the running turn at once, the next one stands there already.
+  return { kind: 'facts', turn, facts: interrupts.cancel ? [accept] : [accept, stop] };
+};
+
+const steer = (
+  { turn }: TurnState,
+  { key, input, by, labels = [] }: SendCommand,
+  fingerprint: Digest,
+): Decision => {
+  const data = { turn, key, fingerprint, input, by, ...(labels.length > 0 && { labels }) };
+  return { kind: 'facts', turn, facts: [{ type: 'turn.steered', data }] };
+};
+
+const withdraw = (state: SessionState, command: Extract<Command, { kind: 'withdraw' }>): Decision => {
+  const { turn, by, reason } = command;
+  const record = state.turns[turn - 1];
+  if (record?.outcome === 'withdrawn') return { kind: 'replayed', turn };
+  if (!state.queue.includes(turn))
+    return refuse('turn-not-waiting', `Turn ${turn} does not wait: ${turnWords(state, turn)}.`);
+  const data = { turn, by, ...(reason !== undefined && { reason }) };
+  return { kind: 'facts', turn, facts: [{ type: 'turn.withdrawn', data }] };
+};
+
+const turnWords = (state: SessionState, turn: number): string => {
+  const record = state.turns[turn - 1];
+  if (!record) return 'there is none';
+  return record.outcome === undefined
+    ? 'it is running, cancel it instead'
+    : `it has ended (${record.outcome})`;
 };
 
 const decideApproval = (
@@ -135,14 +212,13 @@ const decideApproval = (
     );
   const objected = objection(state, call, { decision, by, now });
   if (objected) return refuse(objected.code, objected.message);
-  if (decision.do !== 'edit') return accept(command.call, digest, decision, by);
-  return edit(state, call, command, decision.args);
+  return decision.do === 'edit' ? edit(state, call, command, decision.args) : accept(command, decision);
 };
 
-const accept = (call: CallId, digest: Digest, decision: ApprovalDecision, by: Actor): Decision => ({
-  kind: 'facts',
-  facts: [{ type: 'approval.decided', data: { call, digest, decision, by } }],
-});
+const accept = ({ call, digest, by, key }: DecideCommand, decision: ApprovalDecision): Decision => {
+  const data = { call, digest, decision, by, ...(key !== undefined && { key }) };
+  return { kind: 'facts', facts: [{ type: 'approval.decided', data }] };
+};
 
 /** The same decision by the same person is the first one's answer; any other comes too late. */
 export const again = (
@@ -155,6 +231,12 @@ export const again = (
     decided.digest === command.digest &&
     decided.by.name === command.by.name;
   if (same) return { kind: 'replayed', decided };
+  if (command.key !== undefined && command.key === decided.key)
+    return refuse(
+      'idempotency-key-reused',
+      `The key "${command.key}" names another decision about call ${call}. Use a new key for a new decision.`,
+      decided,
+    );
   return refuse(
     'already-decided',
     `Call ${call} was decided already: ${decided.do} by ${decided.by.name}. Your decision did nothing.`,
@@ -180,11 +262,11 @@ const edit = (
   const tool = toolOf(state.agent, call.tool);
   const problem = tool && checkSchema(tool, decoded.value);
   if (problem !== undefined) return refuse('arguments-invalid', problem);
-  return accept(command.call, command.digest, { do: 'edit', args: decoded.canonical }, command.by);
+  return accept(command, { do: 'edit', args: decoded.canonical });
 };
 
 const settle = (state: SessionState, command: Extract<Command, { kind: 'settle' }>): Decision => {
-  const { settlement, by, note } = command;
+  const { settlement, by, note, key } = command;
   const call = findCall(state, command.call);
   if (!call) return refuse('call-not-found', `No call ${command.call} is in doubt in this session.`);
   if (call.phase !== 'in-doubt')
@@ -194,7 +276,13 @@ const settle = (state: SessionState, command: Extract<Command, { kind: 'settle' 
         ? `Call ${call.id} was settled already. Your answer did nothing.`
         : `Call ${call.id} is not in doubt.`,
     );
-  const data = { call: call.id, settlement, by, ...(note !== undefined && { note }) };
+  const data = {
+    call: call.id,
+    settlement,
+    by,
+    ...(note !== undefined && { note }),
+    ...(key !== undefined && { key }),
+  };
   return { kind: 'facts', facts: [{ type: 'call.settled', data }] };
 };
 

@@ -129,7 +129,7 @@ const close = (call: CallState, closing: Closing): CallState => ({ ...call, phas
 const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.decided' }>): CallState => {
   // Only the question that stands is answered; the command handler refuses the rest before it is written.
   if (call.phase !== 'asking' || event.data.digest !== call.digest) return call;
-  const { decision, by, digest } = event.data;
+  const { decision, by, digest, key } = event.data;
   const record: Decided = {
     do: decision.do,
     by,
@@ -137,6 +137,7 @@ const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.de
     seq: event.seq,
     digest,
     content: digestOf(decision),
+    key,
   };
   const answered: CallState = { ...call, decided: record };
   switch (decision.do) {

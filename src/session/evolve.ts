@@ -9,6 +9,7 @@ import type { EventData, LogEvent } from '../event/events.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { evolveSession } from './evolve-session.ts';
 import { joinLabels, labelsOf } from './labels.ts';
 import {
   findCall,
@@ -39,8 +40,10 @@ export const initial = (session: string): SessionState => ({
   lastAt: 0,
   createdAt: 0,
   title: '',
+  tenant: '',
   agent: NO_AGENT,
   turns: [],
+  steers: [],
   active: undefined,
   queue: [],
   modelReplies: 0,
@@ -62,22 +65,18 @@ export const evolve = (state: SessionState, event: LogEvent): SessionState => {
 const apply = (state: SessionState, event: LogEvent): SessionState => {
   switch (event.type) {
     case 'session.created':
-      return {
-        ...state,
-        agent: event.data.agent,
-        title: event.data.title ?? '',
-        createdAt: event.at,
-        mode: { ...state.mode, session: event.data.mode ?? 'normal' },
-      };
     case 'agent.updated':
-      return { ...state, agent: event.data.agent };
+    case 'mode.changed':
+    case 'token.added':
+    case 'token.revoked':
+    case 'time.reached':
+      return evolveSession(state, event);
     case 'turn.accepted':
       return accepted(state, event.seq, event.data);
-    case 'mode.changed':
-      return { ...state, mode: { ...state.mode, [event.data.scope]: event.data.mode } };
-    case 'time.reached':
-      // The moment itself is the news: it stands in the event's `at`.
-      return state;
+    case 'turn.steered':
+      return steered(state, event.data);
+    case 'turn.withdrawn':
+      return withdrawn(state, event.seq, event.data);
     case 'turn.cancel_requested':
       return inTurn(state, event.data.turn, (turn) => ({
         ...turn,
@@ -169,6 +168,7 @@ const newTurn = ({ turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>): Tu
   request: undefined,
   response: undefined,
   calls: [],
+  steered: false,
   cancel: undefined,
   invalidInARow: 0,
   signature: '',
@@ -185,9 +185,30 @@ const accepted = (state: SessionState, seq: number, data: EventData['turn.accept
   const title = state.title === '' ? titleOf(input) : state.title;
   const turns = [...state.turns, record];
   const next = { ...state, title, turns, seen: joinLabels(state.seen, data.labels) };
-  if (state.active) return { ...next, queue: [...state.queue, turn] };
+  if (state.active) return { ...next, queue: data.first ? [turn, ...state.queue] : [...state.queue, turn] };
   return { ...next, active: newTurn(record) };
 };
+
+const steered = (state: SessionState, data: EventData['turn.steered']): SessionState => {
+  const { key, fingerprint, turn } = data;
+  return {
+    ...inTurn(state, turn, (active) => ({ ...active, steered: true })),
+    steers: [...state.steers, { key, fingerprint, turn }],
+    seen: joinLabels(state.seen, data.labels),
+  };
+};
+
+const withdrawn = (
+  state: SessionState,
+  seq: number,
+  { turn }: EventData['turn.withdrawn'],
+): SessionState => ({
+  ...state,
+  queue: state.queue.filter((other) => other !== turn),
+  turns: state.turns.map((record) =>
+    record.turn === turn ? { ...record, endedSeq: seq, outcome: 'withdrawn' } : record,
+  ),
+});
 
 const TITLE_LENGTH_MAX = 80;
 
@@ -203,6 +224,7 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
     ...turn,
     step: data.step,
     invalidInARow: invalidSteps(turn),
+    steered: false,
     callsMs: 0,
     request: {
       seq,

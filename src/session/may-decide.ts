@@ -48,21 +48,24 @@ const mayDecide = ({ by }: Terms, actor: Actor): boolean =>
     name.startsWith('role:') ? actor.roles?.includes(name.slice('role:'.length)) : name === actor.name,
   );
 
+const objecting = (message: string): Objection => ({ code: 'grant-invalid', message });
+
 const grantObjection = (
   state: SessionState,
   call: CallState,
   { grant }: Extract<ApprovalDecision, { do: 'approve' }>,
 ): Objection | undefined => {
   if (!grant) return undefined;
-  const object = (message: string): Objection => ({ code: 'grant-invalid', message });
   if (
     call.rule === RULE_ALWAYS ||
     call.rule === RULE_TWIN ||
     toolOf(state.agent, call.tool)?.approval === 'always'
   )
-    return object(`Call ${call.id} is one of those that are always asked about: approve it without a grant.`);
+    return objecting(
+      `Call ${call.id} is one of those that are always asked about: approve it without a grant.`,
+    );
   const decoded = decodeArguments(call.args);
   const problem = checkGrant(grant, decoded.ok ? decoded.value : null);
   if (problem === undefined) return undefined;
-  return object(`The grant cannot be given: ${problem}. It lasts up to ${GRANT_MS_MAX} ms.`);
+  return objecting(`The grant cannot be given: ${problem}. It lasts up to ${GRANT_MS_MAX} ms.`);
 };

@@ -108,6 +108,7 @@ export type Decided = {
   readonly digest: Digest;
   /** Digest of the decision itself, by which the same one is known again. */
   readonly content: Digest;
+  readonly key: string | undefined;
 };
 
 /** Who may decide, and until when. Moments are wall time, milliseconds since 1970 UTC. */
@@ -170,6 +171,8 @@ export type TurnState = {
   readonly response: ResponseState | undefined;
   /** The calls of the current step, in order. */
   readonly calls: readonly CallState[];
+  /** A message came that the last request does not hold. */
+  readonly steered: boolean;
   readonly cancel: { readonly by: Actor; readonly at: number } | undefined;
   /** Earlier steps in a row none of whose calls could be used. */
   readonly invalidInARow: number;
@@ -191,8 +194,15 @@ export type TurnRecord = {
   readonly seq: number;
   readonly by: Actor;
   readonly endedSeq: number | undefined;
-  readonly outcome: TurnOutcome | undefined;
+  readonly outcome: TurnOutcome | 'withdrawn' | undefined;
   readonly reason: string | undefined;
+};
+
+/** A message that joined a running turn. */
+export type SteerRecord = {
+  readonly key: string;
+  readonly fingerprint: Digest;
+  readonly turn: number;
 };
 
 export type SessionState = {
@@ -202,8 +212,11 @@ export type SessionState = {
   readonly lastAt: number;
   readonly createdAt: number;
   readonly title: string;
+  /** Empty where the store is not shared. */
+  readonly tenant: string;
   readonly agent: AgentDefinition;
   readonly turns: readonly TurnRecord[];
+  readonly steers: readonly SteerRecord[];
   readonly active: TurnState | undefined;
   /** Accepted turns that wait for the active one, in order. */
   readonly queue: readonly number[];

@@ -12,7 +12,7 @@ export const statusOf = (state: SessionState): SessionStatus => {
   if (inDoubt.length > 0) return 'in-doubt';
   if (approvals.length > 0) return 'waiting';
   if (state.active) return 'running';
-  switch (state.turns.at(-1)?.outcome) {
+  switch (state.turns.findLast(({ outcome }) => outcome !== 'withdrawn')?.outcome) {
     case undefined:
       return 'idle';
     case 'done':
@@ -39,6 +39,7 @@ export const summaryOf = (state: SessionState): SessionSummary => {
   const wakeAt = wakeAtOf(state);
   return {
     agent: state.agent.name,
+    tenant: state.tenant,
     title: state.title,
     status: statusOf(state),
     canGoOn: canGoOn(state),

@@ -25,7 +25,7 @@ export const ownDomains = ({ events, state }: SessionRecord): readonly string[] 
   domainsIn([
     state.agent.instructions,
     ...events.flatMap((event) =>
-      event.type === 'turn.accepted' && event.data.labels === undefined
+      (event.type === 'turn.accepted' || event.type === 'turn.steered') && event.data.labels === undefined
         ? [contentText(event.data.input)]
         : [],
     ),

@@ -3,14 +3,15 @@
  * pages. Filled marks are facts, rings are decisions, coloured ones are states.
  */
 import { RULE_GRANT } from '../effect/policy.ts';
-import type { Actor, Outcome, ResponseBlock } from '../event/content.ts';
+import type { Actor, Outcome } from '../event/content.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { isDecision } from '../event/events.ts';
 import { toolOf } from '../session/state.ts';
 import { decidedWords, noticeWords, reconciledWords, settledWords } from './answer-words.ts';
 import { argumentsBrief, because, contentBrief, contentText, firstLine } from './brief.ts';
-import { countOf, formatBytes, formatCost, formatCount, formatDuration, formatShare } from './format.ts';
-import { tokensIn, type Reading } from './reading.ts';
+import { formatBytes } from './format.ts';
+import type { Reading } from './reading.ts';
+import { requestTold, responseTold, type RequestEvent } from './request-line.ts';
 import { waitsFor, whoWords } from './terms.ts';
 
 export type Mark = 'fact' | 'decision' | 'ok' | 'fail' | 'doubt' | 'run' | 'wait' | 'cancelled';
@@ -41,7 +42,8 @@ export type LineOptions = {
 export const actorName = (by: Actor, { me }: LineOptions): string =>
   by.kind === 'person' && by.name === me ? 'you' : by.name;
 
-type Told = Omit<EventLine, 'seq' | 'mark' | 'by' | 'who'> & Partial<Pick<EventLine, 'mark' | 'by' | 'who'>>;
+export type Told = Omit<EventLine, 'seq' | 'mark' | 'by' | 'who'> &
+  Partial<Pick<EventLine, 'mark' | 'by' | 'who'>>;
 
 export const eventLine = (reading: Reading, event: LogEvent, options: LineOptions = {}): EventLine => {
   const decision = isDecision(event);
@@ -63,24 +65,24 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
       return { text: `${event.data.agent.name} has a new definition`, by: event.data.program };
     case 'turn.accepted':
       return inputTold(event.data, options);
+    case 'turn.steered':
+      return inputTold(event.data, options);
+    case 'turn.withdrawn':
+      return {
+        text: `turn ${event.data.turn} was taken back${because(event.data.reason)}`,
+        by: event.data.by.name,
+      };
     case 'turn.cancel_requested':
       return {
         who: actorName(event.data.by, options),
         text: `${options.me === event.data.by.name ? 'cancel' : 'cancels'} turn ${event.data.turn}${because(event.data.reason)}`,
         by: event.data.by.name,
       };
-    case 'mode.changed': {
-      const { scope, mode, by, reason } = event.data;
-      const where = scope === 'store' ? 'the whole store' : 'this session';
-      return {
-        who: actorName(by, options),
-        mark: mode === 'normal' ? 'fact' : 'wait',
-        text: `${where} is ${mode} from here on${because(reason)}`,
-        by: by.name,
-      };
-    }
+    case 'mode.changed':
+    case 'token.added':
+    case 'token.revoked':
     case 'time.reached':
-      return { text: 'a deadline was reached' };
+      return storeTold(event, options);
     case 'driver.changed':
       return {
         mark: 'fail',
@@ -101,13 +103,47 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
   }
 };
 
+type StoreEvent = Extract<
+  LogEvent,
+  { type: 'mode.changed' | 'token.added' | 'token.revoked' | 'time.reached' }
+>;
+
+const storeTold = (event: StoreEvent, options: LineOptions): Told => {
+  switch (event.type) {
+    case 'mode.changed': {
+      const { scope, mode, by, reason } = event.data;
+      const where = scope === 'store' ? 'the whole store' : 'this session';
+      return {
+        who: actorName(by, options),
+        mark: mode === 'normal' ? 'fact' : 'wait',
+        text: `${where} is ${mode} from here on${because(reason)}`,
+        by: by.name,
+      };
+    }
+    case 'token.added':
+      return {
+        text: `a token "${event.data.name}" was made (${event.data.roles.join(', ')})`,
+        by: event.data.by.name,
+      };
+    case 'token.revoked':
+      return { text: `the token ${event.data.id} was revoked`, by: event.data.by.name };
+    case 'time.reached':
+      return { text: 'a deadline was reached' };
+    default:
+      return event satisfies never;
+  }
+};
+
 const lostText = (reading: Reading, seq: number, epoch: number): string => {
   const lost = reading.lost.get(seq) ?? [];
   const what = lost.length === 0 ? '' : `; no result of ${lost.join(', ')}`;
   return `process lost, new driver, lease ${epoch}${what}`;
 };
 
-const inputTold = ({ input, by, labels = [] }: EventData['turn.accepted'], options: LineOptions): Told => {
+const inputTold = (
+  { input, by, labels = [] }: Pick<EventData['turn.accepted'], 'input' | 'by' | 'labels'>,
+  options: LineOptions,
+): Told => {
   const body = contentText(input);
   return {
     who: actorName(by, options),
@@ -115,84 +151,6 @@ const inputTold = ({ input, by, labels = [] }: EventData['turn.accepted'], optio
     body,
     by: by.name,
     ...(labels.length > 0 && { detail: labels.join(', ') }),
-  };
-};
-
-type RequestEvent = Extract<
-  LogEvent,
-  { type: 'request.built' | 'request.failed' | 'request.retry' | 'request.sent' }
->;
-
-const requestTold = (reading: Reading, event: RequestEvent): Told => {
-  const { turn, step } = event.data;
-  const number = reading.requestAt(event.seq)?.number ?? reading.requestOf(turn, step)?.number ?? 0;
-  const who = `request ${number}`;
-  switch (event.type) {
-    case 'request.built':
-      return { who, text: builtText(reading, event.seq) };
-    case 'request.failed': {
-      const { problem, maybeBilled, ms } = event.data;
-      const billed = maybeBilled ? ', may be billed' : '';
-      return { who, mark: 'fail', text: `${firstLine(problem.message)} (${problem.kind}${billed})`, ms };
-    }
-    case 'request.retry': {
-      const { attempt, reason, notBefore, maybeBilled } = event.data;
-      const wait = notBefore > event.at ? ` in ${formatDuration(notBefore - event.at)}` : '';
-      const billed = maybeBilled ? ', the lost one may be billed' : '';
-      return { who, text: `again${wait}, attempt ${attempt} (${reason}${billed})`, by: 'recovery' };
-    }
-    case 'request.sent':
-      return { who, text: `sent again, attempt ${event.data.attempt}` };
-    default:
-      return event satisfies never;
-  }
-};
-
-const builtText = (reading: Reading, seq: number): string => {
-  const request = reading.requestAt(seq);
-  if (!request) return '';
-  const { bytes, newBytes, newFrame, parts, number, answer } = request;
-  const size = answer?.usage
-    ? `${countOf(parts, 'part')}, ${formatCount(tokensIn(answer.usage))} tokens`
-    : `${countOf(parts, 'part')}, ${formatBytes(bytes)}`;
-  if (number === 1) return `${size}, nothing to reuse yet`;
-  if (newFrame) return `${size}, all new: the agent is another`;
-  if (newBytes === bytes) return `${size}, all new`;
-  return answer?.usage
-    ? `${size}, ${formatShare((bytes - newBytes) / bytes, 1)} shared`
-    : `${size}, ${formatBytes(newBytes)} of them new`;
-};
-
-const STOPS: Readonly<Record<EventData['response.received']['stop'], string | undefined>> = {
-  end: undefined,
-  calls: undefined,
-  'stop-sequence': undefined,
-  length: 'cut at the output limit',
-  paused: 'paused',
-  refusal: 'declined',
-  'context-overflow': 'context window full',
-  unknown: 'stopped for an unknown reason',
-};
-
-const responseTold = (reading: Reading, data: EventData['response.received']): Told => {
-  const { content, cost, ms, firstTokenMs, stop } = data;
-  const body = content
-    .flatMap((block: ResponseBlock) =>
-      block.type === 'text' && block.text.trim() !== '' ? [block.text] : [],
-    )
-    .join('\n\n');
-  const calls = content.filter((block) => block.type === 'call').length;
-  const asks = calls > 0 ? `asks for ${countOf(calls, 'call')}` : body === '' ? 'says nothing' : 'answers';
-  const stopped = STOPS[stop];
-  const first =
-    firstTokenMs !== undefined && firstTokenMs > 0 ? [`first token ${formatDuration(firstTokenMs)}`] : [];
-  return {
-    who: 'model',
-    text: stopped === undefined ? asks : `${asks}, ${stopped}`,
-    detail: [...first, cost === undefined ? 'cost unknown' : formatCost(cost)].join(', '),
-    by: reading.state.agent.model.name,
-    ms,
-    ...(body !== '' && { body }),
   };
 };
 
@@ -207,7 +165,11 @@ type CallEvent = Exclude<
         | 'turn.cancel_requested'
         | 'driver.changed'
         | 'mode.changed'
+        | 'turn.steered'
+        | 'turn.withdrawn'
         | 'time.reached'
+        | 'token.added'
+        | 'token.revoked'
         | 'turn.ended'
         | 'response.received';
     }

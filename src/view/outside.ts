@@ -66,7 +66,7 @@ const sourceOf = (
   event: LogEvent,
   tools: ReadonlyMap<string, string>,
 ): readonly Source[] => {
-  if (event.type === 'turn.accepted') {
+  if (event.type === 'turn.accepted' || event.type === 'turn.steered') {
     const { labels = [], input } = event.data;
     return labels.length === 0 ? [] : [{ seq: event.seq, labels, text: contentText(input) }];
   }

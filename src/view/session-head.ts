@@ -76,7 +76,7 @@ export type TurnHead = {
   readonly to: number;
   readonly at: number;
   /** "waiting", "running", "queued" or how it ended. */
-  readonly state: 'in doubt' | 'waiting' | 'running' | 'queued' | TurnOutcome;
+  readonly state: 'in doubt' | 'waiting' | 'running' | 'queued' | 'withdrawn' | TurnOutcome;
   readonly cost: string;
 };
 

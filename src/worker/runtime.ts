@@ -20,7 +20,7 @@ import {
   type SessionRow,
   type StorageError,
 } from '../log/store.ts';
-import { decide, type Command, type Decision } from '../session/decide.ts';
+import { decide, type Command, type Decision, type WhenRunning } from '../session/decide.ts';
 import { earlierAnswer } from '../session/earlier-answer.ts';
 import type { Decided, SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
@@ -30,6 +30,7 @@ import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { StreamDelta } from './jobs.ts';
 import { CONTROL_LOG, type Gate } from './gate.ts';
+import { Notifier, type Channel } from './notifier.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
@@ -37,6 +38,7 @@ import { sessionId } from './session-id.ts';
 
 const KEY_LENGTH = 20;
 export const MESSAGE_BYTES_MAX: number = 1024 * 1024;
+const TENANT = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** How long close() waits for work in flight. */
 export const DRAIN_MS = 5000;
@@ -51,6 +53,8 @@ export type RuntimeOptions = {
   readonly isGone?: (owner: Owner) => boolean;
   /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
   readonly faults?: Faults;
+  /** How people are told that something waits for them. */
+  readonly notify?: readonly Channel[];
   /** Drives whatever can go on, also what other processes left or changed. Default true. */
   readonly drive?: boolean;
 };
@@ -66,15 +70,25 @@ export type SendOptions = {
   readonly by?: Actor;
   /** What the message is, where it is not the sender's own word: `untrusted` for a mail that came in. */
   readonly labels?: readonly SeenLabel[];
+  /** Whose new session it is, where several parties share a store. 1 to 64 of a-z, A-Z, 0-9, "_", "-" and ".". */
+  readonly tenant?: string;
   /** What a new session may start; default `normal`. */
   readonly mode?: Mode;
+  /** What to do where a turn runs already; default `queue`. */
+  readonly when?: WhenRunning;
 };
 
 export type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
 
 export type Answered = { readonly replayed: boolean; readonly decided?: Decided };
 
-export type CallRef = { readonly session: string; readonly call: CallId; readonly by?: Actor };
+export type CallRef = {
+  readonly session: string;
+  readonly call: CallId;
+  readonly by?: Actor;
+  /** The sender's name for this answer: sent again with the same content, it is the same answer. */
+  readonly key?: string;
+};
 
 const HERE: Actor = { kind: 'program', name: 'local' };
 const SILENT: Logger = { info: () => undefined, warn: () => undefined };
@@ -84,7 +98,7 @@ const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-s
 
 type SendCommand = Extract<Command, { kind: 'send' }>;
 
-type NewSession = { readonly agent: Agent; readonly mode: Mode | undefined };
+type NewSession = { readonly agent: Agent; readonly mode: Mode | undefined; readonly tenant: string };
 
 export class Runtime {
   readonly store: LogStore;
@@ -95,6 +109,8 @@ export class Runtime {
   readonly #owner: Owner;
   readonly #sessions: KnownSessions;
   readonly #dispatcher: Dispatcher;
+  readonly #notifier: Notifier;
+  readonly #unsubscribe: () => void;
   readonly #watchers = new Map<string, Set<(delta: StreamDelta) => void>>();
   #closed: Promise<void> | undefined;
 
@@ -119,6 +135,14 @@ export class Runtime {
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
     });
+    this.#notifier = new Notifier({
+      store: this.store,
+      sessions: this.#sessions,
+      channels: options.notify ?? [],
+      clock: this.#clock,
+      log: options.log ?? SILENT,
+    });
+    this.#unsubscribe = this.store.changes(() => this.#notifier.hint());
   }
 
   /** The name under which this runtime holds leases. */
@@ -135,24 +159,41 @@ export class Runtime {
   async send(options: SendOptions): Promise<Sent> {
     const input: readonly Content[] = [{ type: 'text', text: checkMessage(options.message) }];
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
-    const { by = HERE, labels = [], mode } = options;
-    const command: SendCommand = { kind: 'send', key, input, by, labels };
+    const { by = HERE, labels = [], mode, when = 'queue', tenant } = options;
+    const command: SendCommand = { kind: 'send', key, input, by, labels, when };
     if (options.session === undefined)
-      return this.#start({ agent: this.agent(options.agent ?? ''), mode }, command);
+      return this.#start(
+        { agent: this.agent(options.agent ?? ''), mode, tenant: checkTenant(tenant) },
+        command,
+      );
     return this.#say(options.session, command);
   }
 
   /** Records a person's answer to a call that waits. The digest names what the person saw. */
   async decide(options: CallRef & { digest: Digest; decision: ApprovalDecision }): Promise<Answered> {
-    const { call, digest, decision, by = HERE } = options;
-    return this.#answer(options.session, { kind: 'decide', call, digest, decision, by });
+    const { call, digest, decision, by = HERE, key } = options;
+    const named = key === undefined ? {} : { key: checkKey(key) };
+    return this.#answer(options.session, { kind: 'decide', call, digest, decision, by, ...named });
   }
 
   /** Records what a person says became of a call in doubt. */
   async settle(options: CallRef & { settlement: Settlement; note?: string }): Promise<Answered> {
-    const { call, settlement, note, by = HERE } = options;
-    const command: Command = { kind: 'settle', call, settlement, by, ...(note !== undefined && { note }) };
+    const { call, settlement, note, by = HERE, key } = options;
+    const command: Command = {
+      kind: 'settle',
+      call,
+      settlement,
+      by,
+      ...(note !== undefined && { note }),
+      ...(key !== undefined && { key: checkKey(key) }),
+    };
     return this.#answer(options.session, command);
+  }
+
+  /** Takes back a turn that has not begun. */
+  async withdraw(session: string, options: { turn: number; by?: Actor; reason?: string }): Promise<Answered> {
+    const { turn, by = HERE, reason } = options;
+    return this.#answer(session, { kind: 'withdraw', turn, by, ...(reason !== undefined && { reason }) });
   }
 
   /** Asks the running turn to stop. Nothing starts after this returns. */
@@ -224,6 +265,12 @@ export class Runtime {
   /** Takes up every session that can go on and that nobody drives. */
   async sweep(): Promise<void> {
     await this.#dispatcher.sweep();
+    this.#notifier.hint();
+  }
+
+  /** Tells people what they were not told of; resolves when that is done and on the record. */
+  notify(): Promise<void> {
+    return this.#notifier.look();
   }
 
   /** Starts nothing more, lets what runs end for `drainMs`, and leaves the rest as the log has it. */
@@ -233,6 +280,8 @@ export class Runtime {
   }
 
   async #close(drainMs: number): Promise<void> {
+    this.#unsubscribe();
+    this.#notifier.stop();
     await this.#dispatcher.close(drainMs);
     await this.store.close();
   }
@@ -258,26 +307,38 @@ export class Runtime {
   }
 
   /** A new session has its id from the key, so that the same key is the same session, also after a crash. */
-  async #start({ agent, mode }: NewSession, command: SendCommand): Promise<Sent> {
+  async #start(made: NewSession, command: SendCommand): Promise<Sent> {
     for (let taken = 0; ; taken++) {
-      const session = sessionId(agent.definition.name, command.key, taken);
+      const session = sessionId(
+        { agent: made.agent.definition.name, key: command.key, tenant: made.tenant },
+        taken,
+      );
       const place = (): FaultPlace => ({ session, what: command.kind });
       await reach(this.#faults, 'command.before', place);
-      if (await this.#create(session, { agent, mode }, command)) {
+      if (await this.#create(session, made, command)) {
         const answer = await reach(this.#faults, 'command.after', place);
         const decision = answer === 'again' ? await this.#record(session, command) : undefined;
         this.#dispatcher.go(session);
         return { session, turn: 1, replayed: decision?.kind === 'replayed' };
       }
-      const { turns } = await this.state(session);
-      // Another key has the same id by chance: take the next one.
-      if (turns[0]?.key === command.key) return this.#say(session, command);
+      const { turns, tenant } = await this.state(session);
+      // Another key, or another tenant's, has the same id by chance: take the next one.
+      if (turns[0]?.key === command.key && tenant === made.tenant) return this.#say(session, command);
     }
   }
 
-  async #create(session: string, { agent, mode }: NewSession, command: SendCommand): Promise<boolean> {
+  async #create(
+    session: string,
+    { agent, mode, tenant }: NewSession,
+    command: SendCommand,
+  ): Promise<boolean> {
     const batch = new Batch(new LiveSession(session), this.#clock.now());
-    const data = { agent: agent.definition, program: PROGRAM, ...(mode && { mode }) };
+    const data = {
+      agent: agent.definition,
+      program: PROGRAM,
+      ...(mode && { mode }),
+      ...(tenant !== '' && { tenant }),
+    };
     batch.add({ type: 'session.created', data });
     const decision = decide(batch.state, command, batch.at);
     if (decision.kind !== 'facts') throw refused(decision, session);
@@ -357,6 +418,11 @@ const checkMessage = (message: string): string => {
       { bytes },
     );
   return message;
+};
+
+const checkTenant = (tenant = ''): string => {
+  if (tenant === '' || TENANT.test(tenant)) return tenant;
+  throw badInput('tenant-invalid', `"${tenant}" is no tenant: 1 to 64 of a-z, A-Z, 0-9, "_", "-" and ".".`);
 };
 
 const checkKey = (key: string): string => {

@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { chainHash, genesis, open } from '../../src/event/envelope.ts';
 import { STORE_FORMAT } from '../../src/log/migrations.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
@@ -229,6 +230,25 @@ describe('SqliteLog: the file underneath', () => {
     await grow(store, 's', ['b']);
     expect(await expectChain(store, 's')).toEqual(['a', 'b']);
   });
+
+  test.each(['', '-wal'])(
+    'that its log.db%s was moved is noticed at once in a folder that stood still for long',
+    async (part) => {
+      const file = tempFile();
+      let passed = 0;
+      const store = openSqlite(file, { clock: { ...systemClock, monotonic: () => (passed += 1000) } });
+      for (const text of ['a', 'b', 'c']) await grow(store, 's', [text]);
+      renameSync(`${file}${part}`, `${file}.away`);
+      for (let i = 0; i < 3; i++)
+        await expect(grow(store, 's', ['d'])).rejects.toMatchObject({ code: 'store-replaced' });
+      renameSync(`${file}.away`, `${file}${part}`);
+      for (const text of ['d', 'e', 'f']) await grow(store, 's', [text]);
+      renameSync(`${file}${part}`, `${file}.away`);
+      await expect(grow(store, 's', ['g'])).rejects.toMatchObject({ code: 'store-replaced' });
+      renameSync(`${file}.away`, `${file}${part}`);
+      expect(await expectChain(store, 's')).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    },
+  );
 
   test('nothing is acknowledged in a file that was replaced by another one', async () => {
     const file = tempFile();

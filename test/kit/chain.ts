@@ -30,6 +30,7 @@ export const blobOf = (bytes: Uint8Array): Blob => ({ digest: sha256(bytes), byt
 
 export const summary = (status: SessionStatus, updatedAt: number, agent = 'clerk'): SessionSummary => ({
   agent,
+  tenant: '',
   title: `a ${status} one`,
   status,
   canGoOn: status === 'running',

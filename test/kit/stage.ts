@@ -12,6 +12,7 @@ import { scriptedModel } from '../../src/model/scripted.ts';
 import type { CallState, SessionState } from '../../src/session/state.ts';
 import type { Tool } from '../../src/tool/tool.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
+import type { Channel } from '../../src/worker/notifier.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { FakeClock, seededRandom, until } from './clock.ts';
 import { CutStore } from './cut-store.ts';
@@ -32,6 +33,7 @@ export type StageOptions = {
   readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
   readonly store?: LogStore;
+  readonly notify?: readonly Channel[];
 };
 
 export const ALL_RUN: Policy = { rules: [{ id: 'all', do: 'allow' }] };
@@ -51,6 +53,7 @@ export class Stage {
   /** What a runtime said to its operator; a test that expects none asserts that. */
   readonly warnings: string[] = [];
   readonly agent: Agent;
+  readonly #notify: readonly Channel[];
   readonly #random = seededRandom(7);
   readonly #open: { runtime: Runtime; store: CutStore }[] = [];
 
@@ -60,7 +63,9 @@ export class Stage {
     policy = ALL_RUN,
     limits = {},
     store,
+    notify = [],
   }: StageOptions = {}) {
+    this.#notify = notify;
     this.store = store ?? new MemoryLog();
     this.agent = defineAgent({
       name: 'clerk',
@@ -88,6 +93,7 @@ export class Stage {
       clock: this.clock,
       random: this.#random,
       drive: options.drive ?? true,
+      notify: this.#notify,
       log: { info: () => undefined, warn: (message) => void this.warnings.push(message) },
     });
     this.#open.push({ runtime, store });

@@ -1,7 +1,7 @@
 /** The strict reader against JSON.parse, and canonical JSON against itself. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonical } from '../../src/event/canonical.ts';
+import { canonical, canonicalForm } from '../../src/event/canonical.ts';
 import { isJsonObject, type Json } from '../../src/event/json.ts';
 import { canonicalStrict, parseStrict, STRICT_DEPTH_MAX, type StrictValue } from '../../src/event/strict.ts';
 import { json, settings, spelled, text, wellFormed } from '../kit/arbitrary.ts';
@@ -180,6 +180,24 @@ describe('canonical JSON', () => {
       }),
       settings(),
     );
+  });
+
+  test('the value that comes with it is what every reader of the text gets, key for key', () => {
+    fc.assert(
+      fc.property(json(text), (value) => {
+        const form = canonicalForm(value);
+        const read = JSON.parse(form.text) as Json;
+        // A member called "constructor" would make a strict comparison look at the wrong thing.
+        expect(form.value).toEqual(read);
+        // The order of keys and negative zeros, too, which equality does not look at.
+        expect(JSON.stringify(form.value)).toBe(JSON.stringify(read));
+      }),
+      settings(),
+    );
+    const keys = JSON.parse('{"b":-0,"10":1,"9":{"__proto__":[2],"a":null}}') as Json;
+    const form = canonicalForm(keys);
+    expect(form.text).toBe('{"10":1,"9":{"__proto__":[2],"a":null},"b":0}');
+    expect(form.value).toStrictEqual(JSON.parse(form.text));
   });
 
   test('writes the vectors of RFC 8785', () => {

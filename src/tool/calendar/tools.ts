@@ -130,6 +130,8 @@ const targetOf = (blocks: Planned['blocks']): string | undefined => {
 };
 
 const LABELS = { untrusted: true, private: true };
+/** What all tools that change the calendar are; nothing of it leaves the machine. */
+const CHANGES = { effect: 'idempotent', egress: false, labels: LABELS } as const;
 
 const readTools = (calendar: Calendar, prefix: string): Tool[] => [
   tool({
@@ -166,9 +168,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     description:
       'Creates a calendar entry. No invitation is sent. Conflicts are reported and do not stop it.',
     inputSchema: createInput,
-    effect: 'idempotent',
-    egress: false,
-    labels: LABELS,
+    ...CHANGES,
     preview: (input, context) =>
       previewOf(
         'Create one calendar entry. No invitation is sent.',
@@ -180,9 +180,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     name: `${prefix}.move`,
     description: 'Moves a calendar entry, or one occurrence of an entry that repeats. No invitation is sent.',
     inputSchema: moveInput,
-    effect: 'idempotent',
-    egress: false,
-    labels: LABELS,
+    ...CHANGES,
     preview: (input, context) =>
       previewOf(
         input.occurrence === 'all'
@@ -196,9 +194,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     name: `${prefix}.cancel`,
     description: 'Cancels a calendar entry, or one occurrence of an entry that repeats. Nobody is told.',
     inputSchema: cancelInput,
-    effect: 'idempotent',
-    egress: false,
-    labels: LABELS,
+    ...CHANGES,
     preview: (input, context) =>
       previewOf(
         input.occurrence === 'all'
@@ -212,9 +208,7 @@ const changeTools = (calendar: Calendar, prefix: string): Tool[] => [
     name: `${prefix}.import_ics`,
     description: 'Takes the events of an .ics file into the calendar, all or none. Known ids are updated.',
     inputSchema: importInput,
-    effect: 'idempotent',
-    egress: false,
-    labels: LABELS,
+    ...CHANGES,
     preview: (input) => {
       const plan = calendar.planImport(input);
       return previewOf(`Import ${plan.title} into the calendar. No answer is sent.`, plan);

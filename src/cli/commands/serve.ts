@@ -1,0 +1,84 @@
+/** onrecord serve: the HTTP door, and the work of every session behind it. */
+import { relative } from 'node:path';
+import { systemClock } from '../../clock.ts';
+import { badInput } from '../../errors.ts';
+import type { Logger } from '../../tool/tool.ts';
+import type { Cli } from '../cli.ts';
+import type { Command, Input } from '../command.ts';
+import { EXIT } from '../exit-code.ts';
+import { givenOption } from '../given.ts';
+import { localToken } from '../local-token.ts';
+import { line, SIGN, theirs } from '../terminal/shown.ts';
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Serves sessions, approvals and streams over HTTP, and drives what can go on.',
+  arguments: [],
+  options: [
+    { flags: '--host <address>', description: 'address to listen on', default: '127.0.0.1' },
+    { flags: '--port <number>', description: 'port, 0 for any that is free', default: '4280' },
+    { flags: '--names <names>', description: 'names that a proxy in front is called by, with commas' },
+    { flags: '--no-drive', description: 'only serve; workers elsewhere do the work' },
+  ],
+  example: 'onrecord serve',
+  exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.store, EXIT.interrupted],
+  async run(cli, input) {
+    const { openRuntime } = await import('../../worker/runtime.ts');
+    const { listen } = await import('../../server/listen.ts');
+    const log = OPERATOR_LOG;
+    const { agents } = await cli.config();
+    const store = await cli.store();
+    const runtime = await openRuntime({ store, agents, log, drive: input.options['drive'] !== false });
+    try {
+      const door = await listen({ runtime, log, ...address(input) });
+      const { path } = await localToken(door.app.tokens, await cli.storePath(), cli.actor);
+      cli.screen.out(line`${SIGN.ok} Serving on ${door.url}`);
+      cli.screen.out(
+        line`  Your token is in ${theirs(relative(cli.cwd, path))}. The description is at ${`${door.url}/docs`}.`,
+      );
+      if (cli.screen.jsonMode) cli.screen.jsonLine({ url: door.url, token: path });
+      await stopped(cli);
+      cli.screen.note(line`Stopping: streams end, requests finish, what runs is given back.`);
+      await door.close();
+    } finally {
+      await runtime.close();
+    }
+    return EXIT.done;
+  },
+};
+
+const PORT_MAX = 65_535;
+
+const address = (input: Input): { host: string; port: number; names: readonly string[] } => {
+  const text = givenOption(input, 'port') ?? '';
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (!(port <= PORT_MAX))
+    throw badInput('number-invalid', `--port "${text}" is no port: a whole number from 0 to ${PORT_MAX}.`, {
+      port: text,
+    });
+  const names = (givenOption(input, 'names') ?? '').split(',').filter((name) => name !== '');
+  return { host: givenOption(input, 'host') ?? '127.0.0.1', port, names };
+};
+
+/** Until Ctrl C, or until whoever runs the process asks it to end. */
+const stopped = async ({ interrupt }: Cli): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
+  // The event loop is kept by the server's socket, not by this wait.
+  if (interrupt.signal.aborted) end();
+  interrupt.signal.addEventListener('abort', end, { once: true });
+  process.once('SIGTERM', end);
+  await promise;
+  process.removeListener('SIGTERM', end);
+};
+
+/** One line of JSON for each thing an operator should know, on stderr. */
+const say = (level: string, message: string, data: object = {}): void => {
+  const at = new Date(systemClock.now()).toISOString();
+  process.stderr.write(`${JSON.stringify({ at, level, message, ...data })}\n`);
+};
+
+const OPERATOR_LOG: Logger = {
+  info: (message, data) => say('info', message, data),
+  warn: (message, data) => say('warn', message, data),
+};

@@ -1,0 +1,11 @@
+/** onrecord/client: the HTTP door from the other side. */
+export {
+  DoorError,
+  OnrecordClient,
+  type Changing,
+  type ClientOptions,
+  type Sending,
+  type Streaming,
+  type StreamItem,
+} from './client/client.ts';
+export type * from './server/schemas.ts';

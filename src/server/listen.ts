@@ -1,0 +1,102 @@
+/** The door on a socket: bound to an address, closed with a word to everybody who is still there. */
+import { createAdaptorServer } from '@hono/node-server';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock, type Clock } from '../clock.ts';
+import { badInput, OnrecordError } from '../errors.ts';
+import { createApp, type App, type DoorOptions } from './app.ts';
+
+export const PORT = 4280;
+/** A request's headers, and all of it, have to be there within these times. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+const KEEP_ALIVE_MS = 10_000;
+const CONNECTIONS_MAX = 4096;
+/** How long requests under way may take when the server stops. */
+export const CLOSE_MS = 10_000;
+
+export type ListenOptions = Omit<DoorOptions, 'hosts'> & {
+  /** An address of this machine; default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 takes one that is free. */
+  readonly port?: number;
+  /** Names that a proxy in front is called by: "agents.example.com". */
+  readonly names?: readonly string[];
+};
+
+export type Listening = {
+  readonly url: string;
+  readonly port: number;
+  readonly app: App;
+  /** Takes nothing more, ends the streams, lets requests end for `ms`. */
+  close(ms?: number): Promise<void>;
+};
+
+/** Throws `port-taken`, `address-unusable`. */
+export const listen = async (options: ListenOptions): Promise<Listening> => {
+  const { host = '127.0.0.1', port = PORT, names = [], clock = systemClock } = options;
+  let hosts: readonly string[] = [];
+  const app = createApp({ ...options, hosts: () => hosts });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.maxConnections = CONNECTIONS_MAX;
+  await bound(server, host, port);
+  const { port: taken } = server.address() as AddressInfo;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  hosts = hostNames(shown, taken, names);
+  return {
+    url: `http://${shown === '0.0.0.0' || shown === '[::]' ? 'localhost' : shown}:${taken}`,
+    port: taken,
+    app,
+    close: (ms = CLOSE_MS) => close(server, app, { clock, ms }),
+  };
+};
+
+/** Loopback has several names; those of a proxy come with or without a port. */
+const hostNames = (host: string, port: number, names: readonly string[]): readonly string[] => {
+  const local = ['127.0.0.1', 'localhost', '[::1]'];
+  const here = host === '0.0.0.0' || host === '[::]' || local.includes(host) ? local : [host];
+  return [...here, ...names].flatMap((name) => [name, `${name}:${port}`]);
+};
+
+const bound = (server: Server, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenProblem(error, host, port)));
+    server.listen(port, host, () => resolve());
+  });
+
+const listenProblem = (error: NodeJS.ErrnoException, host: string, port: number): OnrecordError => {
+  if (error.code === 'EADDRINUSE')
+    return new OnrecordError(`Port ${port} of ${host} is taken already. Name another one, or 0 for any.`, {
+      code: 'port-taken',
+      next: 'fix-input',
+      details: { host, port },
+      hint: 'onrecord serve --port 0',
+      cause: error,
+    });
+  return badInput(
+    'address-unusable',
+    `The server cannot listen on ${host}:${port} (${error.code ?? error.message}).`,
+    {
+      host,
+      port,
+    },
+  );
+};
+
+type Closing = { readonly clock: Clock; readonly ms: number };
+
+const close = async (server: Server, app: App, { clock, ms }: Closing): Promise<void> => {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  app.close();
+  server.closeIdleConnections();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = clock.after(ms, resolve);
+  await Promise.race([closed, promise]);
+  timer.cancel();
+  // Whoever has not ended by now is cut off; what was accepted is in the log.
+  server.closeAllConnections();
+  await closed;
+};

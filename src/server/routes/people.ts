@@ -1,0 +1,128 @@
+/** What waits for people: questions and calls in doubt, and their answers. Reading one never answers it. */
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import { isOnrecordError } from '../../errors.ts';
+import type { SessionStatus } from '../../event/summary.ts';
+import { approvals, byAge } from '../../view/approval.ts';
+import { byDoubtAge, doubts } from '../../view/doubt.ts';
+import type { SessionRecord } from '../../view/record.ts';
+import { body, json, PROBLEM, REPLAYED } from '../answer.ts';
+import type { Door, DoorEnv } from '../door.ts';
+import { allow } from '../guard.ts';
+import { callId, cardShape, newDecision, newSettlement, page, sessionId, sessionShape } from '../schemas.ts';
+import { recordFor, sessionView, stateFor } from '../shown.ts';
+import type { Caller } from '../tokens.ts';
+
+const which = z.object({ session: sessionId.optional() });
+const params = z.object({ session: sessionId, call: callId });
+
+const questions = createRoute({
+  method: 'get',
+  path: '/approvals',
+  summary: 'Calls that wait for a decision, oldest first, with all that the decision is about.',
+  request: { query: which },
+  responses: { 200: json(page(cardShape), 'What waits.'), default: PROBLEM },
+});
+
+const inDoubt = createRoute({
+  method: 'get',
+  path: '/doubts',
+  summary: 'Calls that were started and whose end nobody recorded, oldest first.',
+  request: { query: which },
+  responses: { 200: json(page(cardShape), 'What is in doubt.'), default: PROBLEM },
+});
+
+const decide = createRoute({
+  method: 'post',
+  path: '/sessions/{session}/calls/{call}/decision',
+  summary: 'Decide about a call that waits.',
+  description:
+    'The digest names what was shown; a decision on anything else does nothing. The same decision sent again has the answer of the first one.',
+  request: { params, body: body(newDecision) },
+  responses: { 200: json(sessionShape, 'Decided. The session as it stands.'), default: PROBLEM },
+});
+
+const settle = createRoute({
+  method: 'post',
+  path: '/sessions/{session}/calls/{call}/settlement',
+  summary: 'Say what became of a call in doubt.',
+  request: { params, body: body(newSettlement) },
+  responses: { 200: json(sessionShape, 'Settled. The session as it stands.'), default: PROBLEM },
+});
+
+export const peopleRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
+  const { runtime } = door;
+  app.openapi(questions, async (context) => {
+    const caller = allow(context, 'read');
+    const { session } = context.req.valid('query');
+    const found = await cards(door, caller, { session, statuses: ['waiting', 'in-doubt'], read: approvals });
+    return context.json({ items: found.toSorted(byAge) }, 200);
+  });
+  app.openapi(inDoubt, async (context) => {
+    const caller = allow(context, 'read');
+    const { session } = context.req.valid('query');
+    const found = await cards(door, caller, { session, statuses: ['in-doubt'], read: doubts });
+    return context.json({ items: found.toSorted(byDoubtAge) }, 200);
+  });
+  app.openapi(decide, async (context) => {
+    const caller = allow(context, 'approve');
+    const { session, call } = context.req.valid('param');
+    await stateFor(door, caller, session);
+    const key = context.get('key');
+    const { digest, decision } = context.req.valid('json');
+    const by = caller.actor;
+    const { replayed } = await runtime.decide({
+      session,
+      call,
+      digest,
+      decision,
+      by,
+      ...(key !== undefined && { key }),
+    });
+    if (replayed) context.header(REPLAYED, 'true');
+    return context.json(sessionView(await runtime.state(session)), 200);
+  });
+  app.openapi(settle, async (context) => {
+    const caller = allow(context, 'approve');
+    const { session, call } = context.req.valid('param');
+    await stateFor(door, caller, session);
+    const { settlement, note } = context.req.valid('json');
+    const key = context.get('key');
+    const { replayed } = await runtime.settle({
+      session,
+      call,
+      settlement,
+      by: caller.actor,
+      ...(note !== undefined && { note }),
+      ...(key !== undefined && { key }),
+    });
+    if (replayed) context.header(REPLAYED, 'true');
+    return context.json(sessionView(await runtime.state(session)), 200);
+  });
+};
+
+type Cards<T> = {
+  readonly session: string | undefined;
+  readonly statuses: readonly SessionStatus[];
+  readonly read: (record: SessionRecord) => readonly T[];
+};
+
+/** One damaged session does not hide what waits in the others. */
+const cards = async <T>(door: Door, caller: Caller, { session, statuses, read }: Cards<T>): Promise<T[]> => {
+  if (session !== undefined) return [...read(await recordFor(door, caller, session))];
+  const { tenant } = caller;
+  const rows = await door.runtime.sessions({
+    status: statuses,
+    limit: door.limits.page,
+    ...(tenant !== '' && { tenant }),
+  });
+  const found: T[] = [];
+  for (const row of rows) {
+    try {
+      found.push(...read(await recordFor(door, caller, row.session)));
+    } catch (error) {
+      if (!isOnrecordError(error) || error.next !== 'corrupt') throw error;
+      door.log.warn(error.message, { session: row.session });
+    }
+  }
+  return found;
+};
