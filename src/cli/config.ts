@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { badInput, isOnrecordError } from '../errors.ts';
 import type { Agent } from '../worker/agent.ts';
+import { notifyProblem, type NotifyTarget } from './notify.ts';
 import type { ToolSetPlace } from './tool-sets.ts';
 
 export type Config = {
@@ -15,6 +16,8 @@ export type Config = {
   readonly store?: string;
   /** Roles of people, by the name of their account: what rules mean by `role:NAME`. */
   readonly people?: Readonly<Record<string, Person>>;
+  /** How people are told of questions and of calls in doubt. */
+  readonly notify?: readonly NotifyTarget[];
 };
 
 export type Person = { readonly roles?: readonly string[] };
@@ -83,7 +86,7 @@ const configIn = async (file: string): Promise<Config> => {
   const module = await importConfig(file);
   const config = (module as { default?: unknown }).default;
   if (isConfig(config)) {
-    const problem = peopleProblem(config.people);
+    const problem = peopleProblem(config.people) ?? notifyProblem(config.notify);
     if (problem === undefined) return config;
     throw badInput('config-invalid', `${file}: ${problem}.`, { file });
   }

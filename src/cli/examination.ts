@@ -15,6 +15,7 @@ import { definitionDigest, type Agent } from '../worker/agent.ts';
 import { VERSION } from '../worker/program.ts';
 import type { Cli } from './cli.ts';
 import { isHeld, storeMode, type StandingMode } from './gate.ts';
+import { missingSecrets } from './notify.ts';
 import { allSessions } from './record.ts';
 import { readSession } from './session-drive.ts';
 
@@ -32,9 +33,10 @@ const NAMES_SHOWN_MAX = 3;
 
 export const examine = async (cli: Cli): Promise<readonly Finding[]> => {
   const { agents, findings } = await agentsOf(cli);
+  const channels = agents === undefined ? [] : await notices(cli);
   const store = await storeOf(cli);
   const about = store.log ? await sessionFindings(store.log, agents, await cli.storePath()) : [];
-  return [program(), store.finding, ...findings, ...about];
+  return [program(), store.finding, ...findings, ...channels, ...about];
 };
 
 const program = (): Finding => {
@@ -59,6 +61,21 @@ const agentsOf = async (
     return { agents, findings: [{ level: 'note', name: 'agents', text }] };
   } catch (error) {
     return { agents: undefined, findings: [problem('agents', error)] };
+  }
+};
+
+/** Whether those who are to be told can be. */
+const notices = async (cli: Cli): Promise<readonly Finding[]> => {
+  const { notify = [] } = await cli.config();
+  if (notify.length === 0) return [];
+  try {
+    const names = (await cli.channels()).map(({ name }) => name);
+    const unset = missingSecrets(notify, process.env);
+    if (unset.length === 0) return [{ level: 'ok', name: 'notices', text: `told by ${listed(names)}` }];
+    const text = `${listed(unset)} is not set, so nobody is told by the webhook that is signed with it`;
+    return [{ level: 'problem', name: 'notices', text }];
+  } catch (error) {
+    return [problem('notices', error)];
   }
 };
 

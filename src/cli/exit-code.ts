@@ -39,6 +39,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'agent-invalid',
   'agent-not-found',
   'call-invalid',
+  'channel-invalid',
   'config-invalid',
   'config-not-found',
   'data-invalid',

@@ -46,7 +46,7 @@ export type Ran = { readonly code: number; readonly stdout: string; readonly std
 export class Project {
   readonly folder: string;
 
-  constructor(more: Pick<Config, 'people'> = {}) {
+  constructor(more: Pick<Config, 'people' | 'notify'> = {}) {
     this.folder = tempFolder();
     writeFileSync(
       join(this.folder, 'onrecord.config.ts'),
