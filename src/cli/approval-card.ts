@@ -9,7 +9,7 @@ import type { QuestionChange } from '../view/question-change.ts';
 import { labelsWords, termsWords, whoWords } from '../view/terms.ts';
 import type { Cli } from './cli.ts';
 import { pastOf } from './decision.ts';
-import { conditionLines } from './leave.ts';
+import { conditionLines } from './grant.ts';
 import { wrap } from './terminal/cells.ts';
 import { diffLines } from './terminal/diff.ts';
 import { fit, type Look } from './terminal/look.ts';
@@ -164,14 +164,14 @@ const outsideLines = (text: OutsideText, look: Look, known: readonly string[]): 
   ];
 };
 
-/** Leave that stands and does not cover this call. */
+/** Grants that stand and do not cover this call. */
 const standingLines = ({ tool, grants }: Approval, { look, time, now, me }: CardOptions): Shown[] => {
   const standing = grants.filter(({ expiresAt }) => expiresAt > now);
   const same = standing.filter((grant) => grant.tool === tool);
   const others = standing.length - same.length;
   if (standing.length === 0) return [];
   return [
-    line`${strong(own('Leave that stands'))}   none of it covers this call`,
+    line`${strong(own('Grants that stand'))}   none of it covers this call`,
     ...same.flatMap(({ by, call, seq, expiresAt, when }) => [
       ...prose(
         line`${tool} until ${time(expiresAt)}, given by ${by.name === me ? 'you' : by.name} with call ${call} (event ${seq}), where`,
@@ -179,7 +179,7 @@ const standingLines = ({ tool, grants }: Approval, { look, time, now, me }: Card
       ),
       ...conditionLines(when, look),
     ]),
-    ...(others > 0 ? prose(line`${countOf(others, 'leave', 'leaves')} for other tools.`, look) : []),
+    ...(others > 0 ? prose(line`${countOf(others, 'grant')} for other tools.`, look) : []),
     EMPTY,
   ];
 };

@@ -17,8 +17,8 @@ import { changeLines } from './decision-command.ts';
 import { driveAndShow } from './drive-on.ts';
 import { editArguments } from './edit-desk.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
-import { leaveLines } from './leave.ts';
-import { askLeave } from './leave-desk.ts';
+import { grantLines } from './grant.ts';
+import { askGrant } from './grant-desk.ts';
 import { mostUrgent } from './outcome.ts';
 import { Pager, type Choice, type PagedQuestion } from './pager.ts';
 import { readRecord, waitingApprovals } from './record.ts';
@@ -140,7 +140,7 @@ export class Inbox {
       case 'y':
         return this.#approve(approval);
       case 'g':
-        return this.#withLeave(approval);
+        return this.#withGrant(approval);
       case 'e':
         return this.#edit(approval);
       case 'x':
@@ -172,11 +172,11 @@ export class Inbox {
     return undefined;
   }
 
-  async #withLeave(approval: Approval): Promise<CardEnd | undefined> {
-    const leave = await askLeave(this.#cli, approval);
-    if (leave.kind === 'interrupted') return 'interrupted';
-    if (leave.kind === 'kept') return undefined;
-    return this.#decide(approval, { do: 'approve', grant: leave.grant });
+  async #withGrant(approval: Approval): Promise<CardEnd | undefined> {
+    const granted = await askGrant(this.#cli, approval);
+    if (granted.kind === 'interrupted') return 'interrupted';
+    if (granted.kind === 'kept') return undefined;
+    return this.#decide(approval, { do: 'approve', grant: granted.grant });
   }
 
   async #edit(approval: Approval): Promise<CardEnd | undefined> {
@@ -209,7 +209,7 @@ export class Inbox {
       const past = capital(pastOf(decision.do));
       screen.note(line`${SIGN.ok} ${past}, recorded as event ${seq}. ${formatCount(left)} left.`);
       if (decision.do === 'approve' && decision.grant)
-        screen.note(...leaveLines(decision.grant, tool, screen.noteLook));
+        screen.note(...grantLines(decision.grant, tool, screen.noteLook));
       return 'answered';
     } catch (error) {
       // Somebody was faster, or the question has changed: it comes again as it stands now.
@@ -276,7 +276,7 @@ const barredLines = (reasons: Iterable<string>, look: Look): Shown[] =>
     wrap(fit(line`${SIGN.wait} ${why}`, look), look.textColumns, { hanging: 2, strict: true }),
   );
 
-/** That no leave can be given is said to who asks for it. */
+/** That nothing can be granted is said to who asks for it. */
 const reasonsOf = (barred: ReadonlyMap<string, string>): readonly string[] =>
   [...barred].flatMap(([key, why]) => (key === 'g' ? [] : [why]));
 

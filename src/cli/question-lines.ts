@@ -54,7 +54,7 @@ const historyLines = ({ screen, actor }: Cli, history: readonly AskedQuestion[])
 const becameOf = ({ decided, end }: AskedQuestion, me: string): string => {
   const who = decided?.by.name === me ? 'you' : decided?.by.name;
   const grant = decided?.decision.do === 'approve' ? decided.decision.grant : undefined;
-  const leave = grant === undefined ? '' : `, with leave for ${formatDuration(grant.forMs)}`;
-  const given = decided === undefined ? [] : [`${pastOf(decided.decision.do)} by ${who ?? ''}${leave}`];
+  const granted = grant === undefined ? '' : `, with a grant for ${formatDuration(grant.forMs)}`;
+  const given = decided === undefined ? [] : [`${pastOf(decided.decision.do)} by ${who ?? ''}${granted}`];
   return [...given, endWords(end)].join('; ');
 };

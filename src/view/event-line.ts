@@ -225,7 +225,7 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
         by: event.data.by.name,
       };
     default:
-      return attemptTold(reading, event, { who, about, leave: leaveText(call.rule) });
+      return attemptTold(reading, event, { who, about, grant: grantText(call.rule) });
   }
 };
 
@@ -238,8 +238,8 @@ const askedTold = (reading: Reading, { seq, data }: Asked, { who, about }: About
 
 type Asked = Extract<CallEvent, { type: 'approval.requested' }>;
 
-const leaveText = (rule: string): string =>
-  rule.startsWith(RULE_GRANT) ? `by leave given with ${rule.slice(RULE_GRANT.length)}` : '';
+const grantText = (rule: string): string =>
+  rule.startsWith(RULE_GRANT) ? `by the grant of ${rule.slice(RULE_GRANT.length)}` : '';
 
 type AttemptEvent = Extract<
   CallEvent,
@@ -258,11 +258,11 @@ type AttemptEvent = Extract<
 type About = {
   readonly who: string;
   readonly about: string;
-  /** Whose leave it ran under, where a person gave it with an earlier call. */
-  readonly leave?: string;
+  /** The grant it ran under, which a person gave with an earlier call. */
+  readonly grant?: string;
 };
 
-const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, leave = '' }: About): Told => {
+const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, grant = '' }: About): Told => {
   switch (event.type) {
     case 'call.started': {
       const running = reading.openCall(event.data.call)?.phase === 'started';
@@ -272,7 +272,7 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, leave 
     case 'call.result':
       return {
         who,
-        ...outcomeTold(reading, event.data.outcome, { who, about, leave }),
+        ...outcomeTold(reading, event.data.outcome, { who, about, grant }),
         ms: event.data.ms,
         by: who,
       };
@@ -307,7 +307,7 @@ const DOUBTS: Readonly<Record<string, string | undefined>> = {
 const outcomeTold = (
   reading: Reading,
   outcome: Outcome,
-  { who, about, leave = '' }: About,
+  { who, about, grant = '' }: About,
 ): { readonly text: string; readonly mark?: Mark } => {
   switch (outcome.kind) {
     case 'ok': {
@@ -315,7 +315,7 @@ const outcomeTold = (
       const size = outcome.cut
         ? `${formatBytes(outcome.cut.bytes)}, shortened`
         : contentBrief(outcome.content);
-      const parts = [about, size, labels?.untrusted === true ? 'untrusted' : '', leave];
+      const parts = [about, size, labels?.untrusted === true ? 'untrusted' : '', grant];
       return { mark: 'ok', text: parts.filter((part) => part !== '').join(', ') };
     }
     case 'failed':

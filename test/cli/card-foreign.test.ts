@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cardBody, cardHead, type CardOptions } from '../../src/cli/approval-card.ts';
-import { conditionLines } from '../../src/cli/leave.ts';
+import { conditionLines } from '../../src/cli/grant.ts';
 import { cells } from '../../src/cli/terminal/cells.ts';
 import { safeJson } from '../../src/cli/terminal/json.ts';
 import { line, type Shown } from '../../src/cli/terminal/shown.ts';

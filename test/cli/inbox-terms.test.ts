@@ -1,11 +1,11 @@
-/** The inbox at a real terminal: leave given by keys, what is refused is said beforehand, what lapsed or changed is told. */
+/** The inbox at a real terminal: a grant given by keys, what is refused is said beforehand, what lapsed or changed is told. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ME, passed, Project } from './desk-stage.ts';
 
 describe('the inbox at a terminal', { timeout: 60_000 }, () => {
-  it('gives leave with g: each value can be switched off, the time chosen, y given once more', async () => {
+  it('grants with g: each value can be switched off, the time chosen, y given once more', async () => {
     const project = new Project();
     const session = await project.session('again');
     const terminal = project.terminal(['approvals', session]);
@@ -22,15 +22,15 @@ describe('the inbox at a terminal', { timeout: 60_000 }, () => {
       grant: { when: [{ at: '', only: ['text'] }], forMs: 8 * 60 * 60 * 1000 },
     });
     expect(project.effects).toHaveLength(3);
-    expect(terminal.written).toContain('by leave given with 1.1.1');
+    expect(terminal.written).toContain('by the grant of 1.1.1');
   });
 
-  it('goes back to the card when no leave is given', async () => {
+  it('goes back to the card when nothing is granted', async () => {
     const project = new Project();
     const session = await project.session('single');
     const terminal = project.terminal(['approvals', session]);
-    await terminal.press('g', 'y approve and give leave');
-    await terminal.press('k', 'No leave was given, and nothing was approved.');
+    await terminal.press('g', 'y approve and grant it');
+    await terminal.press('k', 'Nothing was granted, and nothing approved.');
     await terminal.press('y', 'Approve and run notes.add? Type y again.');
     await terminal.press('y', '✓ Approved');
     expect(await terminal.ends()).toBe(0);

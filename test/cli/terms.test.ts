@@ -1,4 +1,4 @@
-/** Who may decide, until when, and leave for further calls: told by the plain commands, in processes of their own. */
+/** Who may decide, until when, and a grant for further calls: told by the plain commands, in processes of their own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -109,7 +109,7 @@ describe('a deadline', () => {
   });
 });
 
-describe('leave for further calls', () => {
+describe('a grant for further calls', () => {
   it('is for the same call again where nothing else is said, and covers no other', async () => {
     const project = new Project();
     const session = await project.session('again');
@@ -117,16 +117,16 @@ describe('leave for further calls', () => {
     const ran = await project.onrecord(args);
     expect(ran.stdout).toContain('run without a question for 2 h, where\n    /text is "alpha"\n');
     expect(ran.stdout).toContain('    and there is no argument more\n');
-    expect(ran.stdout).toContain('by leave given with 1.1.1');
+    expect(ran.stdout).toContain('by the grant of 1.1.1');
     expect(ran.code).toBe(3);
     expect(project.effects).toEqual(['notes.add {"text":"alpha"}', 'notes.add {"text":"alpha"}']);
     const waiting = await project.waiting(session);
     expect(waiting.map(({ call }) => call)).toEqual(['1.2.2']);
     const { stdout } = await project.onrecord(['approvals', session]);
-    expect(stdout).toContain('Leave that stands   none of it covers this call\n');
+    expect(stdout).toContain('Grants that stand   none of it covers this call\n');
     expect(stdout).toContain('given by you with call 1.1.1 (event');
     const history = await project.onrecord(['approvals', session, '--history']);
-    expect(history.stdout).toContain('✓ approved by you, with leave for 2 h; started');
+    expect(history.stdout).toContain('✓ approved by you, with a grant for 2 h; started');
     const [decided] = await project.events(session, 'approval.decided');
     expect(decided?.data.decision).toEqual({
       do: 'approve',

@@ -306,7 +306,7 @@ describe('where a call comes from', () => {
   });
 });
 
-describe('leave', () => {
+describe('a grant', () => {
   const grant = { when: [{ at: '/n', equals: 1 }], forMs: 60_000 } as const;
 
   it('is told with the yes, and where a call runs by it', () => {
@@ -326,7 +326,7 @@ describe('leave', () => {
     );
     told.given(started('1.2.1'), result('1.2.1', OK));
     expect(words(told)).toContain('approved asks, and calls like it for 1 min');
-    expect(words(told)).toContain('by leave given with 1.1.1');
+    expect(words(told)).toContain('by the grant of 1.1.1');
     const [approval] = approvals(told);
     expect(approval?.call).toBe('1.2.2');
     expect(approval?.grants).toEqual([

@@ -2,7 +2,7 @@
 import { findCall } from '../../session/state.ts';
 import type { Command } from '../command.ts';
 import { CALL_OPTION, decideFrom, DECISION_EXITS } from '../decision-command.ts';
-import { givenGrant, leaveLines } from '../leave.ts';
+import { givenGrant, grantLines } from '../grant.ts';
 
 export const approve: Command = {
   name: 'approve',
@@ -36,6 +36,6 @@ export const approve: Command = {
         return { do: 'approve', ...(grant && { grant }) };
       },
       more: (_, { tool }, decision) =>
-        decision.do === 'approve' && decision.grant ? leaveLines(decision.grant, tool, cli.screen.look) : [],
+        decision.do === 'approve' && decision.grant ? grantLines(decision.grant, tool, cli.screen.look) : [],
     }),
 };

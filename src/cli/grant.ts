@@ -1,4 +1,4 @@
-/** Leave for further calls, as the console lets people give it: for what, for how long, and in words. */
+/** Grants for further calls, as the console lets people give them: for what, for how long, and in words. */
 import { exactly, GRANT_MS_MAX, sameValues } from '../effect/grant.ts';
 import { badInput } from '../errors.ts';
 import type { Condition } from '../event/definition.ts';
@@ -18,23 +18,23 @@ import { line, own, SIGN, strong, type Shown } from './terminal/shown.ts';
 const PLACES_NAMED_MAX = 8;
 
 /**
- * Leave for calls that are the same at these places; without any for the same call again. Throws `grant-invalid`.
+ * A grant for calls that are the same at these places; without any for the same call again. Throws `grant-invalid`.
  */
 export const grantFor = (args: string, forMs: number, places: readonly string[]): Grant => {
   const parsed = parseStrict(args);
   const leaves = leavesOf(args);
-  if (!parsed.ok) throw badInput('grant-invalid', 'These arguments are no JSON, so no leave can be given.');
+  if (!parsed.ok) throw badInput('grant-invalid', 'These arguments are no JSON, so nothing can be granted.');
   if (forMs > GRANT_MS_MAX)
     throw badInput(
       'grant-invalid',
-      `Leave lasts ${formatDuration(GRANT_MS_MAX)} at most, not ${formatDuration(forMs)}.`,
+      `A grant lasts ${formatDuration(GRANT_MS_MAX)} at most, not ${formatDuration(forMs)}.`,
     );
   if (places.length === 0) {
     const exact = exactly(parsed.value);
     if (exact.ok) return { when: exact.when, forMs };
     throw badInput(
       'grant-invalid',
-      `${exact.at} is a whole number beyond 2^53, which leave cannot compare exactly. Name other places with --same.`,
+      `${exact.at} is a whole number beyond 2^53, which a grant cannot compare exactly. Name other places with --same.`,
       { at: exact.at },
     );
   }
@@ -65,7 +65,7 @@ export const givenGrant = (input: Input, args: string): Grant | undefined => {
   return duration === undefined ? undefined : grantFor(args, givenDuration('grant', duration), places);
 };
 
-/** What holds for the calls that leave covers: what must be the same, what is free, and that nothing is added. */
+/** What holds for the calls that a grant covers: what must be the same, what is free, and that nothing is added. */
 export const conditionLines = (when: readonly Condition[], look: Look): Shown[] => {
   const told = when.filter((condition) => !('only' in condition));
   const closed = told.length < when.length;
@@ -91,8 +91,8 @@ const freePlaces = (when: readonly Condition[]): readonly string[] =>
       : [],
   );
 
-/** After leave was given. */
-export const leaveLines = (grant: Grant, tool: string, look: Look): Shown[] => [
+/** After a grant was given. */
+export const grantLines = (grant: Grant, tool: string, look: Look): Shown[] => [
   line`  ${SIGN.wait} Calls of ${strong(tool)} in this session run without a question for ${formatDuration(grant.forMs)}, where`,
   ...conditionLines(grant.when, look),
 ];

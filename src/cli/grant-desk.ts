@@ -1,4 +1,4 @@
-/** Leave for further calls, proposed from a call's own arguments: each value a line that can be switched off. */
+/** A grant for further calls, proposed from a call's own arguments: each value a line that can be switched off. */
 import { checkGrant, exactly, GRANT_MS } from '../effect/grant.ts';
 import { bug } from '../errors.ts';
 import type { Condition } from '../event/definition.ts';
@@ -13,7 +13,7 @@ import { wrap } from './terminal/cells.ts';
 import { fit, type Look } from './terminal/look.ts';
 import { dim, EMPTY, line, own, SIGN, strong, type Shown } from './terminal/shown.ts';
 
-export type Leave =
+export type Granted =
   | { readonly kind: 'given'; readonly grant: Grant }
   /** The card goes on as it was. */
   | { readonly kind: 'kept' }
@@ -27,7 +27,7 @@ const LINE_KEYS: readonly string[] = Array.from('123456789abcdefghijlmnoprsuvwxz
 
 type Line = { readonly condition: Condition; readonly key: string | undefined; on: boolean };
 
-export const askLeave = async (cli: Cli, approval: Approval): Promise<Leave> => {
+export const askGrant = async (cli: Cli, approval: Approval): Promise<Granted> => {
   const args = parseStrict(approval.args);
   if (!args.ok) throw bug('recorded arguments are canonical JSON', { call: approval.call });
   const exact = exactly(args.value);
@@ -52,15 +52,15 @@ export const askLeave = async (cli: Cli, approval: Approval): Promise<Leave> => 
     if (chosen) chosen.on = !chosen.on;
     else if (key === 't') forMs = TIMES_MS[(TIMES_MS.indexOf(forMs) + 1) % TIMES_MS.length] ?? GRANT_MS;
     else if (key !== 'y') {
-      cli.screen.note(own('  No leave was given, and nothing was approved.'));
+      cli.screen.note(own('  Nothing was granted, and nothing approved.'));
       return { kind: 'kept' };
     }
   }
 };
 
-const refused = ({ screen }: Cli, at: string): Leave => {
+const refused = ({ screen }: Cli, at: string): Granted => {
   screen.note(
-    line`${SIGN.fail} ${at} is a whole number beyond 2^53, which leave cannot compare exactly. Approve each call.`,
+    line`${SIGN.fail} ${at} is a whole number beyond 2^53, which a grant cannot compare exactly. Approve each call.`,
   );
   return { kind: 'kept' };
 };
@@ -81,7 +81,7 @@ const pagerOf = (
       EMPTY,
       ...wrap(
         fit(
-          line`${strong(own('Leave'))}   further calls of ${strong(tool)} in this session run without a question, where`,
+          line`${strong(own('Grant'))}   further calls of ${strong(tool)} in this session run without a question, where`,
           look,
         ),
         look.textColumns,
@@ -91,13 +91,13 @@ const pagerOf = (
     body: [...lines.flatMap((one) => lineLines(one, look)), own('       [x] there is no argument more')],
     foot: [
       line`for ${strong(formatDuration(forMs))}, then each is asked about again`,
-      ...(problem === undefined ? [] : [line`${SIGN.wait} Leave cannot be given: ${problem}.`]),
+      ...(problem === undefined ? [] : [line`${SIGN.wait} It cannot be granted: ${problem}.`]),
       ...(keys.length === 0 ? [] : [line`  ${range} switch a line on or off`]),
     ],
     choices: [
-      { key: 'y', words: own('approve and give leave') },
+      { key: 'y', words: own('approve and grant it') },
       { key: 't', words: own('another time') },
-      { key: 'k', words: own('no leave') },
+      { key: 'k', words: own('no grant') },
     ],
     deciding: ['y'],
     hidden: [...keys, 'q', 'escape'],
