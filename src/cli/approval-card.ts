@@ -169,7 +169,7 @@ const standingLines = ({ tool, grants }: Approval, { look, time, now, me }: Card
   const standing = grants.filter(({ expiresAt }) => expiresAt > now);
   const same = standing.filter((grant) => grant.tool === tool);
   const others = standing.length - same.length;
-  if (standing.length === 0) return [];
+  if (same.length === 0) return [];
   return [
     line`${strong(own('Grants that stand'))}   none of it covers this call`,
     ...same.flatMap(({ by, call, seq, expiresAt, when }) => [

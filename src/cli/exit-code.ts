@@ -22,7 +22,7 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
   0: 'done',
   1: 'the work failed (turn, scenario, decision refused)',
   2: 'the command line is wrong',
-  3: 'waits for a person',
+  3: 'waits for a person, or is held by a mode',
   4: 'in doubt: a person must settle a call',
   5: 'stopped by a limit, or cancelled',
   6: 'store or bundle was written by a newer program',
