@@ -1,9 +1,15 @@
 /** One question to a person as lines: the act first, then why, then exactly what would happen. */
+import { systemClock } from '../clock.ts';
 import type { PreviewBlock } from '../tool/preview.ts';
 import type { Approval, ArgumentsEdit } from '../view/approval.ts';
 import { argumentsPatch, prettyArguments, unshownLeaves, type Leaf } from '../view/arguments.ts';
 import { countOf } from '../view/format.ts';
 import type { OutsideText } from '../view/outside.ts';
+import type { QuestionChange } from '../view/question-change.ts';
+import { labelsWords, termsWords, whoWords } from '../view/terms.ts';
+import type { Cli } from './cli.ts';
+import { pastOf } from './decision.ts';
+import { conditionLines } from './grant.ts';
 import { wrap } from './terminal/cells.ts';
 import { diffLines } from './terminal/diff.ts';
 import { fit, type Look } from './terminal/look.ts';
@@ -14,9 +20,22 @@ export type CardOptions = {
   readonly look: Look;
   /** A moment with its zone. */
   readonly time: (ms: number) => string;
+  /** A moment to come, with how far away it is. */
+  readonly deadline: (ms: number) => string;
+  readonly now: number;
+  /** The reader's name, who is called "you". */
+  readonly me: string;
 };
 
-/** Texts from outside that are named one by one. */
+export const cardOptionsOf = ({ screen, actor }: Cli, look: Look): CardOptions => ({
+  look,
+  time: (ms) => screen.time(ms),
+  deadline: (ms) => screen.deadline(ms),
+  now: systemClock.now(),
+  me: actor.name,
+});
+
+/** Texts that are named one by one. */
 const OUTSIDE_SHOWN_MAX = 3;
 
 /** `lead` and the lines after it under its end: `1 of 3   Save a mail draft.` */
@@ -53,21 +72,28 @@ export const toolLine = ({
 };
 
 /** Everything above the preview. */
-export const cardHead = (approval: Approval, lead: Shown, options: CardOptions): Shown[] => {
-  const { look, time } = options;
-  const asked = line`asked ${time(approval.askedAt)}`;
-  const again = approval.round > 1 ? line`, for the ${ordinal(approval.round)} time` : own('');
-  return [
-    ...headLines(
-      lead,
-      [strong(titleOf(approval)), toolLine(approval), placeOf(approval), concat(asked, again)],
-      look,
-    ),
-    EMPTY,
-    ...whyLines(approval, look),
-    ...approval.edits.flatMap((edit) => editLines(edit, options)),
-    strong(headingOf(approval)),
-  ];
+export const cardHead = (approval: Approval, lead: Shown, options: CardOptions): Shown[] => [
+  ...headLines(
+    lead,
+    [strong(titleOf(approval)), toolLine(approval), placeOf(approval), askedLine(approval, options)],
+    options.look,
+  ),
+  EMPTY,
+  ...whoLines(approval, options),
+  ...whyLines(approval, options.look),
+  ...standingLines(approval, options),
+  ...beforeLines(approval, options),
+  ...approval.edits.flatMap((edit) => editLines(edit, options)),
+  strong(headingOf(approval)),
+];
+
+/** `asked 14:02:38 CET, lapses Sat 28 Nov, 14:02 CET (UTC+1), in 24 h` */
+const askedLine = ({ askedAt, round, terms }: Approval, { time, deadline, now }: CardOptions): Shown => {
+  const again = round > 1 ? line`, for the ${ordinal(round)} time` : own('');
+  const { expiresAt } = terms;
+  const ends = (at: number): Shown =>
+    at > now ? line`, lapses ${deadline(at)}` : line`, lapsed ${time(at)}`;
+  return line`asked ${time(askedAt)}${again}${expiresAt === undefined ? own('') : ends(expiresAt)}`;
 };
 
 const ordinal = (count: number): string => {
@@ -76,25 +102,112 @@ const ordinal = (count: number): string => {
   return `${count}${end}`;
 };
 
-const whyLines = ({ rule, reason, outside }: Approval, look: Look): Shown[] => {
-  const quoted = outside.slice(0, OUTSIDE_SHOWN_MAX);
-  const more = outside.length - quoted.length;
+const prose = (shown: Shown, look: Look, indent = 2): Shown[] =>
+  wrap(fit(concat(repeat(' ', indent), shown), look), look.textColumns, { hanging: indent, strict: true });
+
+/** Nothing where whoever may decide at all may decide about this. */
+const whoLines = ({ terms, asker }: Approval, { look, time, me }: CardOptions): Shown[] => {
+  const words = termsWords(terms, asker, { me, time });
+  if (terms.by === undefined && words.length === 0) return [];
+  const who = terms.by === undefined ? own('whoever may decide here') : theirs(whoWords(terms.by));
   return [
-    line`${strong(own('Why you are asked'))}   rule ${rule}`,
-    ...(reason === undefined
-      ? []
-      : wrap(fit(line`  ${reason}`, look), look.textColumns, { hanging: 2, strict: true })),
-    ...quoted.flatMap((text) => outsideLines(text, look)),
-    ...(more > 0 ? [line`  ${countOf(more, 'more text')} from outside stood in the request.`] : []),
+    ...wrap(fit(line`${strong(own('Who may decide'))}   ${who}`, look), look.textColumns, {
+      hanging: 2,
+      strict: true,
+    }),
+    ...words.flatMap((sentence) => prose(theirs(sentence), look)),
     EMPTY,
   ];
 };
 
-const outsideLines = ({ seq, tool, quote, argument }: OutsideText, look: Look): Shown[] => {
-  if (quote === undefined) return [line`  Text from outside stood in the request: event ${seq}, ${tool}.`];
+const whyLines = (approval: Approval, look: Look): Shown[] => {
+  const { rule, reason, seen, outside, tool, definition, known } = approval;
+  const quoted = outside.filter(({ quote }) => quote !== undefined);
+  const rest = outside.filter(({ quote, labels }) => quote === undefined && labels.includes('untrusted'));
+  const named = [...quoted, ...rest].slice(0, OUTSIDE_SHOWN_MAX);
+  const more = outside.length - named.length;
+  const leaves = definition?.egress === true ? line`, and something can leave through ${tool}` : own('');
   return [
-    line`  The argument ${argument ?? ''} stands in text from outside (event ${seq}, ${tool}):`,
-    ...previewBlockLines({ kind: 'text', text: quote }, { look }),
+    ...wrap(fit(line`${strong(own('Why you are asked'))}   rule ${rule}`, look), look.textColumns, {
+      hanging: 2,
+      strict: true,
+    }),
+    ...(reason === undefined ? [] : prose(theirs(reason), look)),
+    ...(seen.length === 0 ? [] : prose(line`${labelsWords(seen)} stood in the request${leaves}.`, look)),
+    ...named.flatMap((text) => outsideLines(text, look, known)),
+    ...(more > 0 ? [moreLine(outside.slice(-more), look)].flat() : []),
+    EMPTY,
+  ];
+};
+
+/** Events of texts that are not named one by one. */
+const EVENTS_NAMED_MAX = 8;
+
+const moreLine = (texts: readonly OutsideText[], look: Look): Shown[] => {
+  const events = texts.slice(0, EVENTS_NAMED_MAX).map(({ seq }) => seq);
+  const dots = texts.length > events.length ? own(', …') : own('');
+  return prose(
+    line`${countOf(texts.length, 'more labelled text')}: ${texts.length === 1 ? 'event' : 'events'} ${events.join(', ')}${dots}.`,
+    look,
+  );
+};
+
+const outsideLines = (text: OutsideText, look: Look, known: readonly string[]): Shown[] => {
+  const { seq, tool, call, labels, length, quote, argument } = text;
+  const from = tool === undefined ? own('a message') : line`${tool}, call ${call ?? ''}`;
+  const where = line`event ${seq}, ${from}, ${countOf(length, 'character')}`;
+  const what = labels.includes('untrusted') ? own('text from outside') : own('private text');
+  if (quote === undefined) return prose(line`Text from outside: ${where}.`, look);
+  return [
+    ...prose(line`The argument ${argument ?? ''} stands in ${what} (${where}):`, look),
+    ...previewBlockLines({ kind: 'text', text: quote }, { look, known }),
+  ];
+};
+
+/** Grants that stand and do not cover this call. */
+const standingLines = ({ tool, grants }: Approval, { look, time, now, me }: CardOptions): Shown[] => {
+  const standing = grants.filter(({ expiresAt }) => expiresAt > now);
+  const same = standing.filter((grant) => grant.tool === tool);
+  const others = standing.length - same.length;
+  if (same.length === 0) return [];
+  return [
+    line`${strong(own('Grants that stand'))}   none of it covers this call`,
+    ...same.flatMap(({ by, call, seq, expiresAt, when }) => [
+      ...prose(
+        line`${tool} until ${time(expiresAt)}, given by ${by.name === me ? 'you' : by.name} with call ${call} (event ${seq}), where`,
+        look,
+      ),
+      ...conditionLines(when, look),
+    ]),
+    ...(others > 0 ? prose(line`${countOf(others, 'grant')} for other tools.`, look) : []),
+    EMPTY,
+  ];
+};
+
+const CHANGE_WORDS: Readonly<Record<QuestionChange['what'], string>> = {
+  arguments: 'the arguments',
+  preview: 'the preview',
+  base: 'what the tool will act on',
+  tool: "the tool's definition",
+  round: 'nothing that is shown',
+};
+
+const beforeLines = ({ before }: Approval, { look, time, me }: CardOptions): Shown[] => {
+  if (!before) return [];
+  const { decided, changes } = before;
+  const who = decided === undefined ? '' : decided.by.name === me ? 'you' : decided.by.name;
+  const answered =
+    decided === undefined
+      ? own('not decided')
+      : line`${pastOf(decided.decision.do)} by ${who}, ${time(decided.at)}`;
+  const changed = changes.map(({ what }) => CHANGE_WORDS[what]).join(', ');
+  return [
+    ...wrap(
+      fit(line`${strong(own('Asked before'))}   ${answered}. Changed since: ${changed}.`, look),
+      look.textColumns,
+      { hanging: 2, strict: true },
+    ),
+    EMPTY,
   ];
 };
 
@@ -119,23 +232,23 @@ const headingOf = ({ preview }: Approval): Shown => {
 };
 
 /** What is decided about. The last line of it has to be shown before anybody can approve. */
-export const cardBody = ({ preview, args }: Approval, look: Look): Shown[] => {
-  if (!preview) return argumentLines(args, look);
+export const cardBody = ({ preview, args, known }: Approval, look: Look): Shown[] => {
+  if (!preview) return argumentLines(args, look, known);
   const unshown = unshownLeaves(args, preview);
-  const lines = previewLines(preview, { look });
+  const lines = previewLines(preview, { look, known });
   return [
     ...(lines.length === 0 ? [line`  The tool shows nothing more than its heading.`] : lines),
     ...(unshown.length === 0
       ? []
-      : [EMPTY, strong(own('Arguments that the preview does not show')), ...leafLines(unshown, look)]),
+      : [EMPTY, strong(own('Arguments that the preview does not show')), ...leafLines(unshown, look, known)]),
   ];
 };
 
 /** The exact arguments over several lines, everything hidden in them made visible. */
-export const argumentLines = (args: string, look: Look): Shown[] =>
-  previewBlockLines({ kind: 'text', text: prettyArguments(args) }, { look });
+export const argumentLines = (args: string, look: Look, known: readonly string[] = []): Shown[] =>
+  previewBlockLines({ kind: 'text', text: prettyArguments(args) }, { look, known });
 
-const leafLines = (leaves: readonly Leaf[], look: Look): Shown[] =>
+const leafLines = (leaves: readonly Leaf[], look: Look, known: readonly string[]): Shown[] =>
   previewBlockLines(
     {
       kind: 'fields',
@@ -144,7 +257,7 @@ const leafLines = (leaves: readonly Leaf[], look: Look): Shown[] =>
         value: typeof value === 'string' ? JSON.stringify(value) : String(value),
       })),
     },
-    { look },
+    { look, known },
   );
 
 /** "save a mail draft", where the title is a plain sentence that begins with a verb. */
@@ -160,4 +273,6 @@ const ACT_LENGTH_MAX = 70;
 
 /** A mark for tables: something from outside stands in the arguments. */
 export const outsideMark = ({ outside }: Approval): Shown =>
-  outside.some((text) => text.quote !== undefined) ? concat(SIGN.wait, dim(own(' from outside'))) : EMPTY;
+  outside.some(({ quote, labels }) => quote !== undefined && labels.includes('untrusted'))
+    ? concat(SIGN.wait, dim(own(' from outside')))
+    : EMPTY;

@@ -3,10 +3,17 @@ import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { LogStore } from '../log/store.ts';
 import type { Faults } from '../worker/fault-point.ts';
+import type { Channel } from '../worker/notifier.ts';
 import type { Runtime } from '../worker/runtime.ts';
+import { formatDuration } from '../view/format.ts';
 import type { Actor } from '../event/content.ts';
 import { findConfig, loadConfig, STORE_PATH, type Config, type Place } from './config.ts';
+import { channelsOf, missingSecrets } from './notify.ts';
+import { line, SIGN } from './terminal/shown.ts';
 import type { Screen } from './terminal/screen.ts';
+
+/** How long a command waits at its end for people to be told. */
+export const TELLING_MS = 10_000;
 
 export type CliOptions = {
   readonly screen: Screen;
@@ -18,7 +25,7 @@ export type CliOptions = {
 
 export class Cli {
   readonly screen: Screen;
-  /** Who acts: the account that runs the command. */
+  /** Who acts: the account that runs the command. Nothing on the command line can say otherwise. */
   readonly actor: Actor;
   readonly #options: CliOptions;
   #place: Place | undefined;
@@ -49,6 +56,13 @@ export class Cli {
     return this.#config;
   }
 
+  /** Who decides: the account, with the roles that the configuration gives it. */
+  async person(): Promise<Actor> {
+    const { people = {} } = await this.config();
+    const { roles = [] } = (Object.hasOwn(people, this.actor.name) && people[this.actor.name]) || {};
+    return roles.length === 0 ? this.actor : { ...this.actor, roles };
+  }
+
   /** Where the store lies, without opening it. */
   async storePath(): Promise<string> {
     const { storePath, cwd } = this.#options;
@@ -71,10 +85,39 @@ export class Cli {
     return this.#runtime;
   }
 
+  /** Whom the configuration tells of what waits. */
+  async channels(): Promise<readonly Channel[]> {
+    const { notify = [] } = await this.config();
+    if (notify.length === 0) return [];
+    return channelsOf(notify, { folder: this.place.folder, env: process.env });
+  }
+
   async close(): Promise<void> {
     this.screen.close();
-    if (this.#runtime) await (await this.#runtime).close();
-    else await this.#store?.close();
+    if (!this.#runtime) return this.#store?.close();
+    const runtime = await this.#runtime;
+    try {
+      if (!this.interrupt.signal.aborted) await this.#tell(runtime);
+    } finally {
+      await runtime.close();
+    }
+  }
+
+  /** What this command left to people is told before it ends; what takes too long the next process tells. */
+  async #tell(runtime: Runtime): Promise<void> {
+    const { notify = [] } = await this.config();
+    if (notify.length === 0) return;
+    const unset = missingSecrets(notify, process.env);
+    if (unset.length > 0)
+      this.screen.note(line`${SIGN.wait} Not set, so nobody is told there: ${unset.join(', ')}.`);
+    const { promise, resolve } = Promise.withResolvers<'late'>();
+    const timer = systemClock.after(TELLING_MS, () => resolve('late'));
+    const told = await Promise.race([runtime.notify(), promise]);
+    timer.cancel();
+    if (told === 'late')
+      this.screen.note(
+        line`${SIGN.wait} Not everybody could be told within ${formatDuration(TELLING_MS)}. The next command tries again.`,
+      );
   }
 
   async #openRuntime(faults: Faults | undefined): Promise<Runtime> {
@@ -85,6 +128,7 @@ export class Cli {
       agents,
       clock: systemClock,
       drive: false,
+      notify: await this.channels(),
       ...(faults && { faults }),
     });
   }

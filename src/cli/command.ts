@@ -13,6 +13,8 @@ export type Option = {
   readonly flags: string;
   readonly description: string;
   readonly default?: string;
+  /** May be given again and again. */
+  readonly many?: true;
 };
 
 export type Input = {

@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   reject: async () => (await import('./commands/reject.ts')).reject,
   respond: async () => (await import('./commands/respond.ts')).respond,
   settle: async () => (await import('./commands/settle.ts')).settle,
+  mode: async () => (await import('./commands/mode.ts')).mode,
   sessions: async () => (await import('./commands/sessions.ts')).sessions,
   show: async () => (await import('./commands/show.ts')).show,
   replay: async () => (await import('./commands/replay.ts')).replay,

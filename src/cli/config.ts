@@ -7,13 +7,20 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { badInput, isOnrecordError } from '../errors.ts';
 import type { Agent } from '../worker/agent.ts';
+import { notifyProblem, type NotifyTarget } from './notify.ts';
 import type { ToolSetPlace } from './tool-sets.ts';
 
 export type Config = {
   readonly agents: readonly Agent[];
   /** Path of the SQLite store, relative to the configuration file. Default ".onrecord/log.db". */
   readonly store?: string;
+  /** Roles of people, by the name of their account: what rules mean by `role:NAME`. */
+  readonly people?: Readonly<Record<string, Person>>;
+  /** How people are told of questions and of calls in doubt. */
+  readonly notify?: readonly NotifyTarget[];
 };
+
+export type Person = { readonly roles?: readonly string[] };
 
 export const defineConfig = (config: Config): Config => config;
 
@@ -78,7 +85,11 @@ const toolSetPlace = ({ folder, file }: Place, { store }: Config): ToolSetPlace 
 const configIn = async (file: string): Promise<Config> => {
   const module = await importConfig(file);
   const config = (module as { default?: unknown }).default;
-  if (isConfig(config)) return config;
+  if (isConfig(config)) {
+    const problem = peopleProblem(config.people) ?? notifyProblem(config.notify);
+    if (problem === undefined) return config;
+    throw badInput('config-invalid', `${file}: ${problem}.`, { file });
+  }
   throw badInput('config-invalid', `${file} has no default export made by defineConfig({ agents: [...] }).`, {
     file,
   });
@@ -101,3 +112,17 @@ const importConfig = async (file: string): Promise<unknown> => {
 
 const isConfig = (value: unknown): value is Config =>
   typeof value === 'object' && value !== null && Array.isArray((value as { agents?: unknown }).agents);
+
+const peopleProblem = (people: unknown): string | undefined => {
+  if (people === undefined) return undefined;
+  if (typeof people !== 'object' || people === null || Array.isArray(people))
+    return 'people must be an object: { ada: { roles: ["finance"] } }';
+  for (const [name, person] of Object.entries(people as Record<string, unknown>)) {
+    const { roles = [], ...rest } = (person ?? {}) as { readonly roles?: unknown };
+    const [odd] = Object.keys(rest);
+    if (odd !== undefined) return `people.${name} has "${odd}"; it takes roles`;
+    if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string' && role !== ''))
+      return `people.${name}.roles must be a list of names`;
+  }
+  return undefined;
+};

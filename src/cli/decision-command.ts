@@ -1,7 +1,7 @@
 /** What approve, edit, reject and respond have in common: aim, record, say so, drive on. */
 import type { Option, Input } from './command.ts';
 import type { Cli } from './cli.ts';
-import type { ApprovalDecision } from '../event/events.ts';
+import type { ApprovalDecision, Grant } from '../event/events.ts';
 import { isOnrecordError } from '../errors.ts';
 import type { SessionRecord } from '../view/record.ts';
 import { aimOf, DigestMismatch, pastOf, recordDecision, type Aim } from './decision.ts';
@@ -25,6 +25,7 @@ export const DECISION_EXITS: readonly ExitCode[] = [
   EXIT.inDoubt,
   EXIT.stopped,
   EXIT.store,
+  EXIT.notAllowed,
   EXIT.interrupted,
 ];
 
@@ -50,7 +51,8 @@ export const decideFrom = async (cli: Cli, input: Input, how: DecisionCommand): 
     const { seq, replayed } = await recordDecision(cli, aim, decision);
     const again = replayed ? own(' before') : own('');
     const past = pastOf(decision.do);
-    if (screen.jsonMode) screen.jsonLine({ decided: { ...aim, do: decision.do, seq, replayed } });
+    if (screen.jsonMode)
+      screen.jsonLine({ decided: { ...aim, do: decision.do, ...grantOf(decision), seq, replayed } });
     screen.out(
       line`${SIGN.ok} ${past.charAt(0).toUpperCase()}${past.slice(1)}${again}: ${strong(aim.tool)}, call ${whole(aim.call)}, recorded as event ${seq}.`,
       ...(how.more?.(record, aim, decision) ?? []),
@@ -64,7 +66,11 @@ export const decideFrom = async (cli: Cli, input: Input, how: DecisionCommand): 
   }
 };
 
-const changeLines = ({ changes }: DigestMismatch, { screen }: Cli): Shown[] =>
+const grantOf = (decision: ApprovalDecision): { readonly grant?: Grant } =>
+  decision.do === 'approve' && decision.grant ? { grant: decision.grant } : {};
+
+/** What is different from what was seen. */
+export const changeLines = ({ changes }: DigestMismatch, { screen }: Cli): Shown[] =>
   changes.flatMap((change) =>
     'patch' in change
       ? [

@@ -25,6 +25,9 @@ export type Aim = {
   readonly digest: Digest;
 };
 
+/** Refusals after which the question still stands, and another answer by the same person may count. */
+export const STILL_STANDS: ReadonlySet<string> = new Set(['four-eyes', 'grant-invalid', 'arguments-invalid']);
+
 export type AimOptions = {
   readonly call?: CallId | undefined;
   /** At least the first 8 digits of the digest that the person saw. */
@@ -188,6 +191,20 @@ const refusalFor = (record: SessionRecord, call: CallId, when: When): OnrecordEr
     const message = `Did nothing: ${past} by ${by.name}${when(at)}.`;
     return refuse('already-decided', message, { do: decision.do, by, at, seq });
   }
+  if (fate.kind === 'lapsed')
+    return refuse('approval-expired', `Did nothing: the question lapsed${when(fate.at)}. Nothing was run.`, {
+      at: fate.at,
+      seq: fate.seq,
+    });
+  if (fate.kind === 'withheld')
+    return refuse(
+      'not-asked',
+      `Did nothing: the call was withheld${when(fate.at)}, the mode was ${fate.mode}.`,
+      {
+        mode: fate.mode,
+        at: fate.at,
+      },
+    );
   if (fate.kind === 'cancelled') {
     const { at, by } = fate;
     const who = by === undefined ? '' : ` by ${by.name}`;
@@ -213,7 +230,7 @@ export const recordDecision = async (cli: Cli, aim: Aim, decision: ApprovalDecis
   let refusal: unknown;
   let replayed = false;
   try {
-    ({ replayed } = await runtime.decide({ ...aim, decision, by: cli.actor }));
+    ({ replayed } = await runtime.decide({ ...aim, decision, by: await cli.person() }));
   } catch (error) {
     refusal = error;
   }
@@ -221,7 +238,10 @@ export const recordDecision = async (cli: Cli, aim: Aim, decision: ApprovalDecis
   const record = await readRecord(await openRecord(cli), aim.session);
   const given = decisionOn(record, aim.call, aim.digest);
   const ours = given?.by.name === cli.actor.name && canonical(given.decision) === canonical(decision);
-  if (!given || !ours) throw explained(cli, record, aim, refusal);
+  // A yes to what has changed since came to nothing: saying that it was given before would be read as done.
+  const overtaken =
+    decision.do === 'approve' && isOnrecordError(refusal) && refusal.code === 'digest-mismatch';
+  if (!given || !ours || overtaken) throw explained(cli, record, aim, refusal);
   return { ...aim, seq: given.seq, replayed: replayed || refusal !== undefined };
 };
 
@@ -231,6 +251,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'not-asked',
   'digest-mismatch',
   'turn-cancelled',
+  'approval-expired',
 ]);
 
 const isRefusal = (error: unknown): boolean => isOnrecordError(error) && REFUSALS.has(error.code);

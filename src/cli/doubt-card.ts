@@ -8,7 +8,7 @@ import { fit, type Look } from './terminal/look.ts';
 import { previewBlockLines } from './terminal/preview.ts';
 import { concat, EMPTY, line, own, strong, type Shown } from './terminal/shown.ts';
 
-export type DoubtCardOptions = CardOptions & { readonly now: number };
+export type DoubtCardOptions = Pick<CardOptions, 'look' | 'time' | 'now'>;
 
 /** The question, and which call it is about. */
 export const doubtHead = (doubt: Doubt, lead: Shown, options: DoubtCardOptions): Shown[] => {

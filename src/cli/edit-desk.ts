@@ -24,7 +24,7 @@ export const editArguments = async (cli: Cli, store: LogStore, approval: Approva
   let text = `${prettyArguments(approval.args)}\n`;
   for (;;) {
     text = await editText(`${approval.tool.replaceAll(/[^\w.-]/g, '_')}.json`, text);
-    const tried = tryEdit(await readRecord(store, approval.session), approval, text);
+    const tried = tryEdit(await readRecord(store, approval.session), approval, text, await cli.person());
     if (tried.kind === 'same') {
       screen.note(own('  Nothing was changed.'));
       return { kind: 'kept' };

@@ -8,11 +8,14 @@ import { chainHash, genesis, open } from '../event/envelope.ts';
 import { isGone } from '../log/owner.ts';
 import { STORE_FORMAT } from '../log/migrations.ts';
 import type { LogStore, Owner, SessionRow } from '../log/store.ts';
-import { next } from '../session/next.ts';
+import { canGoOn } from '../session/summary.ts';
 import { countOf, formatBytes } from '../view/format.ts';
+import { MODE_WORDS } from '../view/terms.ts';
 import { definitionDigest, type Agent } from '../worker/agent.ts';
 import { VERSION } from '../worker/program.ts';
 import type { Cli } from './cli.ts';
+import { isHeld, storeMode, type StandingMode } from './gate.ts';
+import { missingSecrets } from './notify.ts';
 import { allSessions } from './record.ts';
 import { readKnown } from './record.ts';
 import { recordOf, type SessionRecord } from '../view/record.ts';
@@ -31,9 +34,10 @@ const NAMES_SHOWN_MAX = 3;
 
 export const examine = async (cli: Cli): Promise<readonly Finding[]> => {
   const { agents, findings } = await agentsOf(cli);
+  const channels = agents === undefined ? [] : await notices(cli);
   const store = await storeOf(cli);
   const about = store.log ? await sessionFindings(store.log, agents, await cli.storePath()) : [];
-  return [program(), store.finding, ...findings, ...about];
+  return [program(), store.finding, ...findings, ...channels, ...about];
 };
 
 const program = (): Finding => {
@@ -58,6 +62,21 @@ const agentsOf = async (
     return { agents, findings: [{ level: 'note', name: 'agents', text }] };
   } catch (error) {
     return { agents: undefined, findings: [problem('agents', error)] };
+  }
+};
+
+/** Whether those who are to be told can be. */
+const notices = async (cli: Cli): Promise<readonly Finding[]> => {
+  const { notify = [] } = await cli.config();
+  if (notify.length === 0) return [];
+  try {
+    const names = (await cli.channels()).map(({ name }) => name);
+    const unset = missingSecrets(notify, process.env);
+    if (unset.length === 0) return [{ level: 'ok', name: 'notices', text: `told by ${listed(names)}` }];
+    const text = `${listed(unset)} is not set, so nobody is told by the webhook that is signed with it`;
+    return [{ level: 'problem', name: 'notices', text }];
+  } catch (error) {
+    return [problem('notices', error)];
   }
 };
 
@@ -89,12 +108,14 @@ const sessionFindings = async (
   path: string,
 ): Promise<readonly Finding[]> => {
   const rows = await allSessions(log);
-  if (rows.length === 0) return [{ level: 'ok', name: 'sessions', text: 'none yet' }];
+  const gate = await storeMode(log);
+  if (rows.length === 0) return [{ level: 'ok', name: 'sessions', text: 'none yet' }, ...held(gate, rows)];
   return [
     await heads(log, rows),
+    ...held(gate, rows),
     ...(agents ? [await definitions(log, rows, agents)] : []),
     ...inDoubt(rows),
-    ...(await undriven(log, rows, path)),
+    ...(gate.mode === 'frozen' ? [] : await undriven(log, rows, path)),
   ];
 };
 
@@ -161,6 +182,35 @@ const definitions = async (
   return { level: 'ok', name: 'agents', text: `${found}, those in use match the sessions that are not over` };
 };
 
+/** What a mode keeps from starting: it waits for whoever lifts it. */
+const held = ({ mode, set }: StandingMode, rows: readonly SessionRow[]): readonly Finding[] => {
+  const frozen = rows.filter(({ summary }) => isHeld(summary)).map(({ session }) => session);
+  const why = set?.reason === undefined ? '' : `, because “${set.reason}”`;
+  const who = set === undefined ? '' : `, set by ${set.by.name}${why}`;
+  return [
+    ...(mode === 'normal'
+      ? []
+      : [
+          {
+            level: 'note' as const,
+            name: 'mode',
+            text: `the whole store is ${mode} (${MODE_WORDS[mode]})${who}`,
+            hint: 'onrecord mode normal',
+          },
+        ]),
+    ...(frozen.length === 0
+      ? []
+      : [
+          {
+            level: 'note' as const,
+            name: 'frozen',
+            text: `${countOf(frozen.length, 'session')} held by a mode of ${frozen.length === 1 ? 'its' : 'their'} own: ${listed(frozen)}`,
+            hint: `onrecord mode normal ${frozen[0] ?? ''}`,
+          },
+        ]),
+  ];
+};
+
 const inDoubt = (rows: readonly SessionRow[]): readonly Finding[] => {
   const calls = rows.reduce((sum, { summary }) => sum + summary.inDoubt, 0);
   if (calls === 0) return [];
@@ -179,7 +229,7 @@ const known = async (
 
 const canBeDriven = async (log: LogStore, session: string): Promise<boolean> => {
   const { state, whole } = await known(log, session);
-  return whole && next(state).length > 0;
+  return whole && canGoOn(state);
 };
 
 /** Sessions with work to do that nobody drives. */

@@ -23,7 +23,7 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
   0: 'done',
   1: 'the work failed (turn, scenario, decision refused)',
   2: 'the command line is wrong',
-  3: 'waits for a person',
+  3: 'waits for a person, or is held by a mode',
   4: 'in doubt: a person must settle a call',
   5: 'stopped by a limit, or cancelled',
   6: 'store or bundle was written by a newer program',
@@ -41,6 +41,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'agent-invalid',
   'agent-not-found',
   'call-invalid',
+  'channel-invalid',
   'config-invalid',
   'config-not-found',
   'data-invalid',
@@ -53,6 +54,9 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'kill-invalid',
   'kill-not-found',
   'digest-ambiguous',
+  'duration-invalid',
+  'grant-invalid',
+  'mode-unknown',
   'digest-invalid',
   'file-not-readable',
   'message-empty',
@@ -69,6 +73,8 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'value-too-large',
 ]);
 
+const NOT_ALLOWED_CODES: ReadonlySet<string> = new Set(['not-an-approver', 'four-eyes']);
+
 export const exitCodeOf = (error: unknown): ExitCode => {
   if (!isOnrecordError(error)) return EXIT.failed;
   return byCode(error);
@@ -79,6 +85,7 @@ const byCode = ({ code, next }: OnrecordError): ExitCode => {
   if (code.startsWith('store-')) return EXIT.store;
   if (code === 'fault-not-reached') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;
+  if (NOT_ALLOWED_CODES.has(code)) return EXIT.notAllowed;
   if (USAGE_CODES.has(code)) return EXIT.usage;
   return EXIT.failed;
 };

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { badInput } from '../errors.ts';
 import { isCallId, type CallId } from '../event/call-id.ts';
-import type { Input } from './command.ts';
+import { MODES, type Mode } from '../event/definition.ts';
+import type { Input, Option } from './command.ts';
 
 /** UTF-8 bytes of a value from a file or from stdin. */
 export const GIVEN_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -14,6 +15,22 @@ export const givenOption = ({ options }: Input, name: string): string | undefine
 };
 
 export const isGiven = ({ options }: Input, name: string): boolean => options[name] === true;
+
+export const MODE_OPTION: Option = {
+  flags: '--mode <mode>',
+  description: `what the session may start: ${MODES.join(', ')}`,
+};
+
+/** Throws `mode-unknown`. */
+export const givenMode = (input: Input): { readonly mode?: Mode } => {
+  const word = givenOption(input, 'mode');
+  if (word === undefined) return {};
+  const mode = MODES.find((one) => one === word);
+  if (mode !== undefined) return { mode };
+  throw badInput('mode-unknown', `There is no mode "${word}". There are ${MODES.join(', ')}.`, {
+    mode: word,
+  });
+};
 
 /** Throws `call-invalid`. */
 export const givenCall = (input: Input): CallId | undefined => {

@@ -2,28 +2,37 @@
  * The inbox at a terminal: one card at a time, oldest first. What was approved starts at once and runs while the
  * next card is read; its lines are shown when the inbox is left.
  */
+import { systemClock } from '../clock.ts';
 import { isOnrecordError } from '../errors.ts';
 import type { ApprovalDecision } from '../event/events.ts';
 import type { LogStore } from '../log/store.ts';
+import { objection } from '../session/may-decide.ts';
+import { findCall } from '../session/state.ts';
 import type { Approval } from '../view/approval.ts';
 import { countOf, formatCount, shortDigest } from '../view/format.ts';
-import { actOf, argumentLines, cardBody, cardHead } from './approval-card.ts';
+import { actOf, argumentLines, cardBody, cardHead, cardOptionsOf } from './approval-card.ts';
 import type { Cli } from './cli.ts';
-import { DigestMismatch, pastOf, recordDecision } from './decision.ts';
+import { DigestMismatch, pastOf, recordDecision, STILL_STANDS } from './decision.ts';
+import { changeLines } from './decision-command.ts';
 import { driveAndShow } from './drive-on.ts';
 import { editArguments } from './edit-desk.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
+import { grantLines } from './grant.ts';
+import { askGrant } from './grant-desk.ts';
 import { mostUrgent } from './outcome.ts';
 import { Pager, type Choice, type PagedQuestion } from './pager.ts';
-import { waitingApprovals } from './record.ts';
+import { readRecord, waitingApprovals } from './record.ts';
 import type { Unanswered } from './terminal/ask.ts';
+import { wrap } from './terminal/cells.ts';
 import { command } from './terminal/command.ts';
+import { fit, type Look } from './terminal/look.ts';
 import { EMPTY, line, own, SIGN, strong, whole, type Shown } from './terminal/shown.ts';
 
 type CardEnd = 'answered' | 'skipped' | 'gone' | 'quit' | 'interrupted';
 
 const CHOICES: readonly Choice[] = [
   { key: 'y', words: own('approve') },
+  { key: 'g', words: own('approve, and calls like it') },
   { key: 'e', words: own('edit') },
   { key: 'x', words: own('reject') },
   { key: 'o', words: own('answer instead') },
@@ -35,6 +44,7 @@ const CHOICES: readonly Choice[] = [
 const HELP: readonly Shown[] = [
   EMPTY,
   line`  ${strong('y')}  approve: run it with exactly these arguments; asks once more`,
+  line`  ${strong('g')}  approve, and let further calls like it in this session run without a question`,
   line`  ${strong('e')}  edit: change the arguments in your editor, see the difference, then approve`,
   line`  ${strong('x')}  reject: nothing runs; the model is told your reason`,
   line`  ${strong('o')}  answer instead: nothing runs; the model gets your words as the result`,
@@ -80,26 +90,47 @@ export class Inbox {
   async #card(approval: Approval, number: number, count: number): Promise<CardEnd> {
     const { screen } = this.#cli;
     const look = screen.noteLook;
+    const barred = await this.#barred(approval);
     const pager = new Pager(screen, {
       head: [
         EMPTY,
-        ...cardHead(approval, line`${formatCount(number)} of ${formatCount(count)}   `, {
-          look,
-          time: (ms) => screen.time(ms),
-        }),
+        ...cardHead(
+          approval,
+          line`${formatCount(number)} of ${formatCount(count)}   `,
+          cardOptionsOf(this.#cli, look),
+        ),
       ],
       body: cardBody(approval, look),
-      foot: [line`Decides on ${whole(shortDigest(approval.digest))}`],
-      choices: CHOICES,
-      deciding: ['y'],
-      hidden: ['a'],
+      foot: [
+        ...barredLines(reasonsOf(barred), look),
+        line`Decides on ${whole(shortDigest(approval.digest))}`,
+      ],
+      choices: CHOICES.filter(({ key }) => !barred.has(key)),
+      deciding: ['y', 'g'],
+      hidden: ['a', ...barred.keys()],
     } satisfies PagedQuestion);
     for (;;) {
       const answer = await pager.ask();
       if (answer.kind !== 'key') return endOf(answer);
-      const end = await this.#act(answer.key, approval);
+      const why = barred.get(answer.key);
+      if (why !== undefined) screen.note(...barredLines([why], look));
+      const end = why === undefined ? await this.#act(answer.key, approval) : undefined;
       if (end) return end;
     }
+  }
+
+  /** Keys that would be refused to this person, and why: known before they are pressed. */
+  async #barred({ session, call }: Approval): Promise<ReadonlyMap<string, string>> {
+    const { state } = await readRecord(this.#store, session);
+    const asked = findCall(state, call);
+    const by = await this.#cli.person();
+    const now = systemClock.now();
+    const barred = new Map<string, string>();
+    for (const { key, decision } of PROBES) {
+      const why = asked && objection(state, asked, { decision, by, now });
+      if (why) barred.set(key, why.message);
+    }
+    return barred;
   }
 
   /** Undefined where the card goes on. */
@@ -108,6 +139,8 @@ export class Inbox {
     switch (key) {
       case 'y':
         return this.#approve(approval);
+      case 'g':
+        return this.#withGrant(approval);
       case 'e':
         return this.#edit(approval);
       case 'x':
@@ -139,6 +172,13 @@ export class Inbox {
     return undefined;
   }
 
+  async #withGrant(approval: Approval): Promise<CardEnd | undefined> {
+    const granted = await askGrant(this.#cli, approval);
+    if (granted.kind === 'interrupted') return 'interrupted';
+    if (granted.kind === 'kept') return undefined;
+    return this.#decide(approval, { do: 'approve', grant: granted.grant });
+  }
+
   async #edit(approval: Approval): Promise<CardEnd | undefined> {
     const edited = await editArguments(this.#cli, this.#store, approval);
     if (edited.kind === 'interrupted') return 'interrupted';
@@ -156,7 +196,11 @@ export class Inbox {
     return answer.kind === 'interrupted' ? 'interrupted' : undefined;
   }
 
-  async #decide({ session, call, tool, digest }: Approval, decision: ApprovalDecision): Promise<CardEnd> {
+  /** Undefined where it was refused and another answer may count. */
+  async #decide(
+    { session, call, tool, digest }: Approval,
+    decision: ApprovalDecision,
+  ): Promise<CardEnd | undefined> {
     const { screen } = this.#cli;
     try {
       const { seq } = await recordDecision(this.#cli, { session, call, tool, digest }, decision);
@@ -164,12 +208,18 @@ export class Inbox {
       const left = (await waitingApprovals(this.#store, { session: this.#session })).length;
       const past = capital(pastOf(decision.do));
       screen.note(line`${SIGN.ok} ${past}, recorded as event ${seq}. ${formatCount(left)} left.`);
+      if (decision.do === 'approve' && decision.grant)
+        screen.note(...grantLines(decision.grant, tool, screen.noteLook));
       return 'answered';
     } catch (error) {
       // Somebody was faster, or the question has changed: it comes again as it stands now.
       if (!isOnrecordError(error) || error.next !== 'look-again') throw error;
       screen.error(error);
-      if (error instanceof DigestMismatch) this.#seen.delete(String(error.details['digest']));
+      if (STILL_STANDS.has(error.code)) return undefined;
+      if (error instanceof DigestMismatch) {
+        screen.note(...changeLines(error, this.#cli));
+        this.#seen.delete(String(error.details['digest']));
+      }
       return 'gone';
     }
   }
@@ -210,6 +260,25 @@ export class Inbox {
     return command('approvals', ...(this.#session === undefined ? [] : [this.#session]));
   }
 }
+
+/** One decision of each kind, by the keys that give it. */
+const PROBES: readonly { readonly key: string; readonly decision: ApprovalDecision }[] = [
+  { key: 'y', decision: { do: 'approve' } },
+  { key: 'g', decision: { do: 'approve', grant: { when: [], forMs: 1 } } },
+  { key: 'e', decision: { do: 'edit', args: '{}' } },
+  { key: 'x', decision: { do: 'reject' } },
+  { key: 'o', decision: { do: 'respond', content: [] } },
+];
+
+/** Each reason once. */
+const barredLines = (reasons: Iterable<string>, look: Look): Shown[] =>
+  [...new Set(reasons)].flatMap((why) =>
+    wrap(fit(line`${SIGN.wait} ${why}`, look), look.textColumns, { hanging: 2, strict: true }),
+  );
+
+/** That nothing can be granted is said to who asks for it. */
+const reasonsOf = (barred: ReadonlyMap<string, string>): readonly string[] =>
+  [...barred].flatMap(([key, why]) => (key === 'g' ? [] : [why]));
 
 const endOf = ({ kind }: Unanswered): CardEnd => (kind === 'interrupted' ? 'interrupted' : 'quit');
 

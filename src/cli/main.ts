@@ -76,12 +76,16 @@ const parserOf = (command: Command, parsed: (input: Input) => void): Parser => {
   for (const { name, description, required } of command.arguments)
     parser.argument(required ? `<${name}>` : `[${name}]`, description);
   for (const [flags, description] of GLOBAL_OPTIONS) parser.option(flags, description);
-  for (const option of command.options) parser.option(option.flags, option.description, option.default);
+  for (const { flags, description, default: value, many } of command.options)
+    if (many === true) parser.option(flags, description, collected, []);
+    else parser.option(flags, description, value);
   return parser.action((...values: unknown[]) => {
     const args = values.slice(0, command.arguments.length) as (string | undefined)[];
     parsed({ args, options: parser.opts() });
   });
 };
+
+const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 const noop = (): void => undefined;
 

@@ -100,6 +100,8 @@ const restOrInterrupt = async (cli: Cli, runtime: Runtime, session: string): Pro
     if (!rest) return undefined;
     const state = await runtime.state(session);
     if (next(state).length === 0) return state.seq;
+    // Held by the gate of the store: no driver begins, and none is to be waited for.
+    if ((await runtime.gate()).mode === 'frozen') return state.seq;
     if (!told) cli.screen.note(line`Another process drives ${session}. This one watches.`);
     told = true;
     await Promise.race([change(runtime.store), interrupted]);

@@ -1,4 +1,5 @@
 /** The last lines of a command that worked on a session: how it rests, and what to do next. */
+import type { Mode } from '../event/definition.ts';
 import { waiting } from '../session/next.ts';
 import { statusOf } from '../session/summary.ts';
 import type { SessionState } from '../session/state.ts';
@@ -8,16 +9,21 @@ import type { Reading } from '../view/reading.ts';
 import { sessionHead, totalsText } from '../view/session-head.ts';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
+import { holds, modeLines, sessionMode, storeMode } from './gate.ts';
 import type { Driven } from './session-drive.ts';
 import { sign } from './session-lines.ts';
 import { command, type NextStep } from './terminal/command.ts';
 import { EMPTY, line, theirLines, theirs } from './terminal/shown.ts';
 
-/** The exit code of a session as it stands, by the order of the design: in doubt, waiting, then the turn. */
-export const exitOf = (state: SessionState, turn: number = state.turns.length): ExitCode => {
+/**
+ * The exit code of a session as it stands, by the order of the design: in doubt, waiting, then the turn. What a mode
+ * holds waits for whoever lifts it.
+ */
+export const exitOf = (state: SessionState, turn: number = state.turns.length, store?: Mode): ExitCode => {
   const { approvals, inDoubt } = waiting(state);
   if (inDoubt.length > 0) return EXIT.inDoubt;
   if (approvals.length > 0) return EXIT.waiting;
+  if (state.turns[turn - 1]?.outcome === undefined && holds(state, store ?? 'normal')) return EXIT.waiting;
   switch (state.turns[turn - 1]?.outcome) {
     case 'failed':
     case 'refused':
@@ -34,9 +40,11 @@ export const exitOf = (state: SessionState, turn: number = state.turns.length): 
 export const turnSentence = (
   reading: Reading,
   turn: number,
+  store: Mode = 'normal',
 ): { readonly mark: Mark; readonly text: string } => {
   const { state } = reading;
   const { approvals, inDoubt } = waiting(state);
+  const held = holds(state, store);
   const record = state.turns[turn - 1];
   const decisions = countOf(approvals.length, 'decision');
   const doubts = `${countOf(inDoubt.length, 'call')} in doubt`;
@@ -50,7 +58,12 @@ export const turnSentence = (
   if (record?.outcome === undefined)
     return approvals.length > 0
       ? { mark: 'wait', text: `Turn ${turn} waits for ${decisions}.` }
-      : { mark: 'run', text: `Turn ${turn} is not over.` };
+      : held !== undefined
+        ? {
+            mark: 'wait',
+            text: `Turn ${turn} is held: the ${held === 'store' ? 'whole store' : 'session'} is frozen.`,
+          }
+        : { mark: 'run', text: `Turn ${turn} is not over.` };
   return ended(reading, turn, inDoubt.length > 0 ? `, with ${doubts}` : '');
 };
 
@@ -81,8 +94,11 @@ const ended = (
 };
 
 /** The commands that a person can go on with: at most two. */
-export const nextSteps = (state: SessionState): readonly NextStep[] => {
+export const nextSteps = (state: SessionState, store: Mode = 'normal'): readonly NextStep[] => {
   const { approvals, inDoubt } = waiting(state);
+  const held = holds(state, store);
+  if (held !== undefined && approvals.length + inDoubt.length === 0)
+    return [{ command: command('mode', 'normal', ...(held === 'session' ? [state.session] : [])) }];
   const both = approvals.length > 0 && inDoubt.length > 0;
   const note = (text: string): { readonly note?: ReturnType<typeof theirs> } =>
     both ? { note: theirs(text) } : {};
@@ -102,14 +118,19 @@ export const nextSteps = (state: SessionState): readonly NextStep[] => {
 };
 
 /** Prints how a turn stands and what to do next; answers the exit code. */
-export const finish = (cli: Cli, { reading, interrupted }: Driven, turn?: number): ExitCode => {
+export const finish = async (
+  cli: Cli,
+  { reading, interrupted }: Driven,
+  turn?: number,
+): Promise<ExitCode> => {
   const { screen } = cli;
   const { state } = reading;
   const shown = turn ?? state.active?.turn ?? state.turns.length;
   if (interrupted) return interruptedEnd(cli, state.session);
-  const code = exitOf(state, shown);
+  const gate = await storeMode(await cli.store());
+  const code = exitOf(state, shown, gate.mode);
   if (screen.jsonMode) {
-    screen.jsonLine({ rest: restJson(reading, shown) });
+    screen.jsonLine({ rest: restJson(reading, shown, gate.mode) });
     return code;
   }
   if (screen.quiet) {
@@ -117,9 +138,14 @@ export const finish = (cli: Cli, { reading, interrupted }: Driven, turn?: number
     if (text !== '') screen.out(...theirLines(text));
     return code;
   }
-  const { mark, text } = turnSentence(reading, shown);
-  screen.out(EMPTY, line`${sign(mark)} ${text} ${totalsText(sessionHead(reading))}.`);
-  const [first, second] = nextSteps(state);
+  const { mark, text } = turnSentence(reading, shown, gate.mode);
+  screen.out(
+    EMPTY,
+    line`${sign(mark)} ${text} ${totalsText(sessionHead(reading))}.`,
+    ...modeLines('This session', sessionMode(reading.events), cli, screen.look),
+    ...modeLines('The whole store', gate, cli, screen.look),
+  );
+  const [first, second] = nextSteps(state, gate.mode);
   if (first) screen.next(first, ...(second ? ([second] as const) : []));
   return code;
 };
@@ -142,13 +168,14 @@ export const finalText = (reading: Reading, turn: number): string => {
     .trimEnd();
 };
 
-const restJson = (reading: Reading, turn: number): Readonly<Record<string, unknown>> => {
+const restJson = (reading: Reading, turn: number, store: Mode): Readonly<Record<string, unknown>> => {
   const { state } = reading;
   const { approvals, inDoubt } = waiting(state);
   return {
     session: state.session,
     seq: state.seq,
     status: statusOf(state),
+    mode: { session: state.mode.session, store },
     turn,
     outcome: state.turns[turn - 1]?.outcome ?? null,
     approvals,

@@ -84,7 +84,8 @@ export const eventShown = (
   const name = continues ? EMPTY : nameShown(told);
   const padded = text === '' ? name : concat(pad(name, nameCells), own('  '));
   const named = told.who === '' ? EMPTY : padded;
-  const detail = told.detail === undefined ? EMPTY : dim(line`, ${told.detail}`);
+  const comma = text === '' ? own('') : own(', ');
+  const detail = told.detail === undefined ? EMPTY : dim(line`${comma}${told.detail}`);
   return leftAndRight(line`${gutter(told.seq)} ${mark} ${named}${text}${detail}`, rightShown(told), look);
 };
 

@@ -23,20 +23,53 @@ export const checkGrant = ({ when, forMs }: Grant, args: StrictValue): string | 
   return undefined;
 };
 
-/** Conditions that hold for exactly the values at these places (JSON Pointers). Throws nothing: a place without a plain value is refused later. */
+export type Exact =
+  | { readonly ok: true; readonly when: readonly Condition[] }
+  /** JSON Pointer to a whole number beyond 2^53, which no condition names exactly. */
+  | { readonly ok: false; readonly at: string };
+
+/**
+ * Conditions that hold for these very arguments and no others: every value the same, nothing added, nothing missing.
+ * (A list and an object that has its indices as names count as the same; a tool's schema takes one of them.)
+ */
+export const exactly = (args: StrictValue, place: string = ''): Exact => {
+  const when: Condition[] = [];
+  const visit = (value: StrictValue, at: string): string | undefined => {
+    if (typeof value === 'bigint') return at;
+    if (value === null || typeof value !== 'object') {
+      when.push({ at, equals: value });
+      return undefined;
+    }
+    when.push({ at, only: Object.keys(value) });
+    for (const [member, inner] of Object.entries<StrictValue>(value)) {
+      const inexact = visit(inner, `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      if (inexact !== undefined) return inexact;
+    }
+    return undefined;
+  };
+  const inexact = visit(args, place);
+  return inexact === undefined ? { ok: true, when } : { ok: false, at: inexact };
+};
+
+/**
+ * Conditions that hold for exactly what is at these places (JSON Pointers), lists and objects whole. Throws nothing: a
+ * place that is not there, or that no condition can name exactly, gets one that does not hold for the call itself.
+ */
 export const sameValues = (args: StrictValue, places: readonly string[]): readonly Condition[] =>
-  places.map((at) => ({ at, equals: plain(valueAt(args, at)) }));
+  places.flatMap((at) => {
+    const value = valueAt(args, at);
+    const exact = value === undefined ? undefined : exactly(value, at);
+    return exact?.ok === true ? exact.when : [NOWHERE];
+  });
+
+const NOWHERE: Condition = { at: '', equals: null };
 
 const valueAt = (args: StrictValue, pointer: string): StrictValue | undefined => {
   let value: StrictValue | undefined = args;
   for (const token of pointer.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (value === null || typeof value !== 'object') return undefined;
-    value = (value as Record<string, StrictValue>)[key];
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, StrictValue>>)[key];
   }
   return value;
 };
-
-const plain = (value: StrictValue | undefined): string | number | boolean | null =>
-  // A whole number beyond 2^53 cannot be named exactly, and leave for its neighbours is not what is meant.
-  value === undefined || typeof value === 'object' || typeof value === 'bigint' ? null : value;

@@ -3,7 +3,7 @@ import { EFFECT_KINDS } from '../event/effect-kind.ts';
 import type { AskTerms, Condition, Policy, PolicyRule } from '../event/definition.ts';
 
 const RULE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-const OPERATORS = ['equals', 'oneOf', 'atMost', 'atLeast', 'domainIn', 'hostIn', 'below'] as const;
+const OPERATORS = ['equals', 'oneOf', 'atMost', 'atLeast', 'domainIn', 'hostIn', 'below', 'only'] as const;
 const LISTS: ReadonlySet<string> = new Set(['oneOf', 'domainIn', 'hostIn', 'below']);
 const NUMBERS: ReadonlySet<string> = new Set(['atMost', 'atLeast']);
 
@@ -71,6 +71,8 @@ export const conditionProblem = (condition: Condition): string | undefined => {
   const value = (rest as Record<string, unknown>)[name];
   if (LISTS.has(name) && (!Array.isArray(value) || value.length === 0))
     return `has "${name}" at "${at}", which must be a list that is not empty`;
+  if (name === 'only' && (!Array.isArray(value) || value.some((member) => typeof member !== 'string')))
+    return `has "only" at "${at}", which must be a list of names`;
   if (NUMBERS.has(name) && typeof value !== 'number')
     return `has "${name}" at "${at}", which must be a number`;
   return undefined;

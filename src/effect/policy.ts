@@ -82,6 +82,7 @@ const fits = (condition: Condition, value: StrictValue): boolean => {
   if ('oneOf' in condition) return condition.oneOf.some((one) => same(value, one));
   if ('atMost' in condition) return isNumber(value) && value <= condition.atMost;
   if ('atLeast' in condition) return isNumber(value) && value >= condition.atLeast;
+  if ('only' in condition) return hasOnly(value, condition.only);
   if (typeof value !== 'string') return false;
   if ('domainIn' in condition) return condition.domainIn.some((domain) => inDomain(value, domain));
   if ('hostIn' in condition) return condition.hostIn.some((host) => host.toLowerCase() === hostOf(value));
@@ -91,6 +92,11 @@ const fits = (condition: Condition, value: StrictValue): boolean => {
 /** A rule can name a whole number beyond 2^53 only as near as a double comes; what is that near counts as equal. */
 const same = (value: StrictValue, wanted: string | number | boolean | null): boolean =>
   typeof value === 'bigint' ? Number(value) === wanted : value === wanted;
+
+const hasOnly = (value: StrictValue, members: readonly string[]): boolean =>
+  value !== null &&
+  typeof value === 'object' &&
+  Object.keys(value).every((member) => members.includes(member));
 
 const isNumber = (value: StrictValue): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';

@@ -44,6 +44,8 @@ export type Condition = { readonly at: string } & (
   | { readonly hostIn: readonly string[] }
   /** A relative path below one of these folders; never with ".." or a leading "/". */
   | { readonly below: readonly string[] }
+  /** An object with no other members than these; of a list the indices "0", "1", ...: nothing was added. */
+  | { readonly only: readonly string[] }
 );
 
 export type PolicyRule = {

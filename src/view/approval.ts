@@ -3,14 +3,19 @@ import { RULE_ALWAYS, RULE_EFFECTS, RULE_TWIN } from '../effect/policy.ts';
 import type { Digest } from '../event/canonical.ts';
 import { callPosition, type CallId, type CallPosition } from '../event/call-id.ts';
 import type { Actor } from '../event/content.ts';
-import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
+import type { AgentDefinition, SeenLabel, ToolDefinition } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import { findCall, toolOf, type SessionState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
+import { decisionOn, type GivenDecision } from './fate.ts';
+import { ownDomains } from './domains.ts';
+import { grants, type StandingGrant } from './grant.ts';
 import { outsideTexts, type OutsideText } from './outside.ts';
+import { questionChanges, type QuestionChange } from './question-change.ts';
 import type { SessionRecord } from './record.ts';
+import { termsOf, type QuestionTerms } from './terms.ts';
 
 /** Arguments that a person changed. */
 export type ArgumentsEdit = {
@@ -40,6 +45,11 @@ export type Question = {
   readonly rule: string;
   /** Why the rule asks, in words. */
   readonly reason: string | undefined;
+  readonly terms: QuestionTerms;
+  /** Who asked for the turn. */
+  readonly asker: Actor;
+  /** Labels of the texts that stood in the request which proposed the call. */
+  readonly seen: readonly SeenLabel[];
   readonly digest: Digest;
   readonly askedSeq: number;
   readonly askedAt: number;
@@ -48,7 +58,22 @@ export type Question = {
   readonly edits: readonly ArgumentsEdit[];
 };
 
-export type Approval = Question & { readonly outside: readonly OutsideText[] };
+/** Why a call that was asked about before is asked about again. */
+export type AskedBefore = {
+  readonly digest: Digest;
+  readonly decided: GivenDecision | undefined;
+  readonly changes: readonly QuestionChange[];
+};
+
+export type Approval = Question & {
+  /** Texts of strangers, and private ones, that stood in the request. */
+  readonly outside: readonly OutsideText[];
+  /** Leave that stands in the session; none of it covers this call. */
+  readonly grants: readonly StandingGrant[];
+  readonly before: AskedBefore | undefined;
+  /** Domains in the asker's own words and the agent's instructions, with which others are compared. */
+  readonly known: readonly string[];
+};
 
 /** Every question of a session, in order. */
 export const questions = ({ events, state: { session } }: SessionRecord): readonly Question[] => {
@@ -69,8 +94,22 @@ export const questions = ({ events, state: { session } }: SessionRecord): readon
           edits: edits.get(event.data.call) ?? [],
         }),
       );
+    if (event.type === 'approval.escalated') noteEscalation(asked, event, state);
   }
   return asked;
+};
+
+/** The question is the same; those who may decide it are more. */
+const noteEscalation = (
+  asked: Question[],
+  { seq, at, data }: Extract<LogEvent, { type: 'approval.escalated' }>,
+  state: SessionState,
+): void => {
+  const index = asked.findLastIndex(({ call }) => call === data.call);
+  const question = asked[index];
+  if (!question) return;
+  const terms = { ...termsOf(findCall(state, data.call)), escalated: { seq, at, to: data.to } };
+  asked[index] = { ...question, terms };
 };
 
 /** The questions that stand, oldest first. */
@@ -80,8 +119,25 @@ export const approvals = (record: SessionRecord): readonly Approval[] => {
   const asked = questions(record);
   return standing
     .flatMap((call) => asked.findLast((one) => one.call === call.id && one.digest === call.digest) ?? [])
-    .map((question) => ({ ...question, outside: outsideTexts(record, question.call, question.args) }))
+    .map((question) => ({
+      ...question,
+      outside: outsideTexts(record, question.call, question.args),
+      grants: grants(record),
+      before: askedBefore(record, asked, question),
+      known: ownDomains(record),
+    }))
     .toSorted(byAge);
+};
+
+const askedBefore = (
+  record: SessionRecord,
+  asked: readonly Question[],
+  now: Question,
+): AskedBefore | undefined => {
+  const earlier = asked.findLast(({ call, askedSeq }) => call === now.call && askedSeq < now.askedSeq);
+  if (!earlier) return undefined;
+  const { call, digest } = earlier;
+  return { digest, decided: decisionOn(record, call, digest), changes: questionChanges(earlier, now) };
 };
 
 export const byAge = (
@@ -112,6 +168,9 @@ const noteEdit = (
   edits.set(call, [...(edits.get(call) ?? []), edit]);
 };
 
+/** A question outside a turn: no log that the runtime wrote has one. */
+const NOBODY: Actor = { kind: 'runtime', name: '' };
+
 const questionOf = (
   state: SessionState,
   { seq, at, data }: Extract<LogEvent, { type: 'approval.requested' }>,
@@ -131,6 +190,9 @@ const questionOf = (
     base: prepared?.base,
     rule: data.rule,
     reason: reasonOf(state.agent, data.rule),
+    terms: termsOf(call),
+    asker: state.active?.by ?? NOBODY,
+    seen: call?.seen ?? [],
     digest: data.digest,
     askedSeq: seq,
     askedAt: at,

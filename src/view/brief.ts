@@ -27,6 +27,10 @@ export const firstLine = (text: string): string => {
   return text.slice(end).trim() === '' ? line : `${line} …`;
 };
 
+/** `: the first line of a reason`, or nothing. */
+export const because = (reason: string | undefined): string =>
+  reason === undefined ? '' : `: ${firstLine(reason)}`;
+
 /** `to x@y.example, attempts 3, lines 2 items`: the arguments of a call, given as JSON text. */
 export const argumentsBrief = (args: string): string => {
   if (args.length > ARGS_LENGTH_MAX) return `${formatBytes(args.length)} of arguments`;

@@ -2,13 +2,17 @@
  * One event as a line: a mark, whom or what it is about, and a sentence. The same words on the terminal and the
  * pages. Filled marks are facts, rings are decisions, coloured ones are states.
  */
-import type { Actor, Outcome, ResponseBlock } from '../event/content.ts';
+import { RULE_GRANT } from '../effect/policy.ts';
+import type { Actor, Outcome } from '../event/content.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { isDecision } from '../event/events.ts';
 import { toolOf } from '../session/state.ts';
-import { argumentsBrief, contentBrief, contentText, firstLine } from './brief.ts';
-import { countOf, formatBytes, formatCost, formatCount, formatDuration, formatShare } from './format.ts';
-import { tokensIn, type Reading } from './reading.ts';
+import { decidedWords, noticeWords, reconciledWords, settledWords } from './answer-words.ts';
+import { argumentsBrief, because, contentBrief, contentText, firstLine } from './brief.ts';
+import { formatBytes } from './format.ts';
+import type { Reading } from './reading.ts';
+import { requestTold, responseTold, type RequestEvent } from './request-line.ts';
+import { waitsFor, whoWords } from './terms.ts';
 
 export type Mark = 'fact' | 'decision' | 'ok' | 'fail' | 'doubt' | 'run' | 'wait' | 'cancelled';
 
@@ -38,7 +42,8 @@ export type LineOptions = {
 export const actorName = (by: Actor, { me }: LineOptions): string =>
   by.kind === 'person' && by.name === me ? 'you' : by.name;
 
-type Told = Omit<EventLine, 'seq' | 'mark' | 'by' | 'who'> & Partial<Pick<EventLine, 'mark' | 'by' | 'who'>>;
+export type Told = Omit<EventLine, 'seq' | 'mark' | 'by' | 'who'> &
+  Partial<Pick<EventLine, 'mark' | 'by' | 'who'>>;
 
 export const eventLine = (reading: Reading, event: LogEvent, options: LineOptions = {}): EventLine => {
   const decision = isDecision(event);
@@ -82,7 +87,7 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
     case 'token.added':
     case 'token.revoked':
     case 'time.reached':
-      return storeTold(event);
+      return storeTold(event, options);
     case 'driver.changed':
       return {
         mark: 'fail',
@@ -108,12 +113,17 @@ type StoreEvent = Extract<
   { type: 'mode.changed' | 'token.added' | 'token.revoked' | 'time.reached' }
 >;
 
-const storeTold = (event: StoreEvent): Told => {
+const storeTold = (event: StoreEvent, options: LineOptions): Told => {
   switch (event.type) {
     case 'mode.changed': {
       const { scope, mode, by, reason } = event.data;
       const where = scope === 'store' ? 'the whole store' : 'this session';
-      return { text: `${where} is ${mode} now${because(reason)}`, by: by.name };
+      return {
+        who: actorName(by, options),
+        mark: mode === 'normal' ? 'fact' : 'wait',
+        text: `${where} is ${mode} from here on${because(reason)}`,
+        by: by.name,
+      };
     }
     case 'token.added':
       return {
@@ -135,92 +145,17 @@ const lostText = (reading: Reading, seq: number, epoch: number): string => {
   return `process lost, new driver, lease ${epoch}${what}`;
 };
 
-const because = (reason: string | undefined): string =>
-  reason === undefined ? '' : `: ${firstLine(reason)}`;
-
 const inputTold = (
-  { input, by }: Pick<EventData['turn.accepted'], 'input' | 'by'>,
+  { input, by, labels = [] }: Pick<EventData['turn.accepted'], 'input' | 'by' | 'labels'>,
   options: LineOptions,
 ): Told => {
   const body = contentText(input);
-  return { who: actorName(by, options), text: firstLine(body), body, by: by.name };
-};
-
-type RequestEvent = Extract<
-  LogEvent,
-  { type: 'request.built' | 'request.failed' | 'request.retry' | 'request.sent' }
->;
-
-const requestTold = (reading: Reading, event: RequestEvent): Told => {
-  const { turn, step } = event.data;
-  const number = reading.requestAt(event.seq)?.number ?? reading.requestOf(turn, step)?.number ?? 0;
-  const who = `request ${number}`;
-  switch (event.type) {
-    case 'request.built':
-      return { who, text: builtText(reading, event.seq) };
-    case 'request.failed': {
-      const { problem, maybeBilled, ms } = event.data;
-      const billed = maybeBilled ? ', may be billed' : '';
-      return { who, mark: 'fail', text: `${firstLine(problem.message)} (${problem.kind}${billed})`, ms };
-    }
-    case 'request.retry': {
-      const { attempt, reason, notBefore, maybeBilled } = event.data;
-      const wait = notBefore > event.at ? ` in ${formatDuration(notBefore - event.at)}` : '';
-      const billed = maybeBilled ? ', the lost one may be billed' : '';
-      return { who, text: `again${wait}, attempt ${attempt} (${reason}${billed})`, by: 'recovery' };
-    }
-    case 'request.sent':
-      return { who, text: `sent again, attempt ${event.data.attempt}` };
-    default:
-      return event satisfies never;
-  }
-};
-
-const builtText = (reading: Reading, seq: number): string => {
-  const request = reading.requestAt(seq);
-  if (!request) return '';
-  const { bytes, newBytes, newFrame, parts, number, answer } = request;
-  const size = answer?.usage
-    ? `${countOf(parts, 'part')}, ${formatCount(tokensIn(answer.usage))} tokens`
-    : `${countOf(parts, 'part')}, ${formatBytes(bytes)}`;
-  if (number === 1) return `${size}, nothing to reuse yet`;
-  if (newFrame) return `${size}, all new: the agent is another`;
-  if (newBytes === bytes) return `${size}, all new`;
-  return answer?.usage
-    ? `${size}, ${formatShare((bytes - newBytes) / bytes, 1)} shared`
-    : `${size}, ${formatBytes(newBytes)} of them new`;
-};
-
-const STOPS: Readonly<Record<EventData['response.received']['stop'], string | undefined>> = {
-  end: undefined,
-  calls: undefined,
-  'stop-sequence': undefined,
-  length: 'cut at the output limit',
-  paused: 'paused',
-  refusal: 'declined',
-  'context-overflow': 'context window full',
-  unknown: 'stopped for an unknown reason',
-};
-
-const responseTold = (reading: Reading, data: EventData['response.received']): Told => {
-  const { content, cost, ms, firstTokenMs, stop } = data;
-  const body = content
-    .flatMap((block: ResponseBlock) =>
-      block.type === 'text' && block.text.trim() !== '' ? [block.text] : [],
-    )
-    .join('\n\n');
-  const calls = content.filter((block) => block.type === 'call').length;
-  const asks = calls > 0 ? `asks for ${countOf(calls, 'call')}` : body === '' ? 'says nothing' : 'answers';
-  const stopped = STOPS[stop];
-  const first =
-    firstTokenMs !== undefined && firstTokenMs > 0 ? [`first token ${formatDuration(firstTokenMs)}`] : [];
   return {
-    who: 'model',
-    text: stopped === undefined ? asks : `${asks}, ${stopped}`,
-    detail: [...first, cost === undefined ? 'cost unknown' : formatCost(cost)].join(', '),
-    by: reading.state.agent.model.name,
-    ms,
-    ...(body !== '' && { body }),
+    who: actorName(by, options),
+    text: firstLine(body),
+    body,
+    by: by.name,
+    ...(labels.length > 0 && { detail: labels.join(', ') }),
   };
 };
 
@@ -261,26 +196,28 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
     case 'call.prepared':
       return { who, text: `looked ahead: ${about}` };
     case 'approval.requested':
-      return reading.openCall(call.id)?.phase === 'asking' && call.asked?.seq === event.seq
-        ? { who, mark: 'wait', text: about, state: 'waits for a person', by: event.data.rule }
-        : { who, text: `${about}${about === '' ? '' : ', '}asked a person`, by: event.data.rule };
+      return { ...askedTold(reading, event, { who, about }), by: event.data.rule };
     case 'approval.decided':
-      return decidedTold(event.data, who, options);
+      return {
+        who: actorName(event.data.by, options),
+        ...decidedWords(event.data.decision, who),
+        by: event.data.by.name,
+      };
     case 'call.rejected':
     case 'call.refused': {
       const reason = event.type === 'call.refused' ? event.data.code : event.data.reason;
       return { who, mark: 'fail', text: `${firstLine(event.data.message)} (${reason})`, by: 'policy' };
     }
     case 'approval.escalated':
-      return { who, text: `${about}, went to ${event.data.to.join(', ')}`, state: 'escalated' };
+      return { who, text: about, state: `went to ${whoWords(event.data.to)} as well` };
     case 'approval.expired':
-      return { who, mark: 'cancelled', text: `${about}, nobody decided in time`, state: 'lapsed' };
+      return { who, mark: 'cancelled', text: about, state: 'lapsed, nobody decided in time' };
     case 'approval.invalidated':
-      return { who, mark: 'wait', text: `${about}, what was approved has changed`, state: 'asked again' };
+      return { who, mark: 'wait', text: about, state: 'changed since it was approved' };
     case 'call.withheld':
       return { who, mark: 'cancelled', text: about, state: `withheld, ${event.data.mode}` };
     case 'notice.sent':
-      return { who, text: `${event.data.topic}: ${noticeTold(event.data.channels)}` };
+      return { who, ...noticeWords(event.data) };
     case 'call.cancelled':
       return {
         who,
@@ -288,21 +225,33 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
         text: cancelledText(event.data.fork, call.attempt > 0),
       };
     case 'call.settled':
-      return settledTold(event.data, who, options);
+      return {
+        who: actorName(event.data.by, options),
+        text: settledWords(event.data, who),
+        by: event.data.by.name,
+      };
     default:
-      return attemptTold(reading, event, { who, about });
+      return attemptTold(reading, event, { who, about, grant: grantText(call.rule) });
   }
 };
 
-const noticeTold = (channels: EventData['notice.sent']['channels']): string =>
-  channels
-    .map(({ name, problem }) => (problem === undefined ? `told by ${name}` : `${name} failed: ${problem}`))
-    .join(', ');
 const cancelledText = (fork: EventData['call.cancelled']['fork'], started: boolean): string => {
   if (fork === 'unknown') return 'left behind: what became of it is not known in this branch';
   if (fork === 'not-run') return 'left behind: not run in this branch';
   return started ? 'stopped by the cancel' : 'not started, cancelled';
 };
+
+const askedTold = (reading: Reading, { seq, data }: Asked, { who, about }: About): Told => {
+  const open = reading.openCall(data.call);
+  return open?.phase === 'asking' && reading.call(data.call).asked?.seq === seq
+    ? { who, mark: 'wait', text: about, state: waitsFor(open.terms?.by) }
+    : { who, text: `${about}${about === '' ? '' : ', '}asked a person` };
+};
+
+type Asked = Extract<CallEvent, { type: 'approval.requested' }>;
+
+const grantText = (rule: string): string =>
+  rule.startsWith(RULE_GRANT) ? `by the grant of ${rule.slice(RULE_GRANT.length)}` : '';
 
 type AttemptEvent = Extract<
   CallEvent,
@@ -318,9 +267,14 @@ type AttemptEvent = Extract<
   }
 >;
 
-type About = { readonly who: string; readonly about: string };
+type About = {
+  readonly who: string;
+  readonly about: string;
+  /** The grant it ran under, which a person gave with an earlier call. */
+  readonly grant?: string;
+};
 
-const attemptTold = (reading: Reading, event: AttemptEvent, { who, about }: About): Told => {
+const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, grant = '' }: About): Told => {
   switch (event.type) {
     case 'call.started': {
       const running = reading.openCall(event.data.call)?.phase === 'started';
@@ -328,7 +282,12 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about }: Abou
       return { who, text: `started${again}`, ...(running && { mark: 'run', state: 'running' }) };
     }
     case 'call.result':
-      return { who, ...outcomeTold(reading, event.data.outcome, { who, about }), ms: event.data.ms, by: who };
+      return {
+        who,
+        ...outcomeTold(reading, event.data.outcome, { who, about, grant }),
+        ms: event.data.ms,
+        by: who,
+      };
     case 'call.late': {
       const { text, mark = 'fact' } = outcomeTold(reading, event.data.outcome, { who, about });
       return { who, mark, text: `late, after it was given up: ${text}`, ms: event.data.ms, by: who };
@@ -336,7 +295,7 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about }: Abou
     case 'call.retry':
       return { who, text: `again, attempt ${event.data.attempt} (${event.data.reason})`, by: 'recovery' };
     case 'call.reconciled':
-      return { who, ...reconciledTold(event.data.answer), by: who };
+      return { who, ...reconciledWords(event.data.answer), by: who };
     case 'call.failed':
       return { who, mark: 'fail', text: `${firstLine(event.data.message)} (${event.data.code})` };
     case 'call.doubted':
@@ -360,7 +319,7 @@ const DOUBTS: Readonly<Record<string, string | undefined>> = {
 const outcomeTold = (
   reading: Reading,
   outcome: Outcome,
-  { who, about }: About,
+  { who, about, grant = '' }: About,
 ): { readonly text: string; readonly mark?: Mark } => {
   switch (outcome.kind) {
     case 'ok': {
@@ -368,7 +327,7 @@ const outcomeTold = (
       const size = outcome.cut
         ? `${formatBytes(outcome.cut.bytes)}, shortened`
         : contentBrief(outcome.content);
-      const parts = [about, size, labels?.untrusted === true ? 'untrusted' : ''];
+      const parts = [about, size, labels?.untrusted === true ? 'untrusted' : '', grant];
       return { mark: 'ok', text: parts.filter((part) => part !== '').join(', ') };
     }
     case 'failed':
@@ -381,49 +340,6 @@ const outcomeTold = (
     default:
       return outcome satisfies never;
   }
-};
-
-const reconciledTold = (
-  answer: EventData['call.reconciled']['answer'],
-): { readonly mark?: Mark; readonly text: string } => {
-  if (answer.happened === true)
-    return { mark: 'ok', text: `has checked: it happened, ${contentBrief(answer.content)}` };
-  if (answer.happened === false) return { text: 'has checked: it did not happen' };
-  return { text: `cannot tell: ${firstLine(answer.note)}` };
-};
-
-const decidedTold = (
-  { decision, by }: EventData['approval.decided'],
-  tool: string,
-  options: LineOptions,
-): Told => {
-  const who = actorName(by, options);
-  switch (decision.do) {
-    case 'approve':
-      return { who, text: `approved ${tool}`, by: by.name };
-    case 'edit':
-      return { who, text: `changed ${tool}: ${argumentsBrief(decision.args)}`, by: by.name };
-    case 'reject':
-      return { who, mark: 'fail', text: `rejected ${tool}${because(decision.reason)}`, by: by.name };
-    case 'respond':
-      return { who, text: `answered instead of ${tool}: ${contentBrief(decision.content)}`, by: by.name };
-    default:
-      return decision satisfies never;
-  }
-};
-
-const settledTold = (
-  { settlement, by, note }: EventData['call.settled'],
-  tool: string,
-  options: LineOptions,
-): Told => {
-  const who = actorName(by, options);
-  const words = {
-    happened: `${tool} happened`,
-    'not-happened': `${tool} did not happen`,
-    'give-up': `${tool} stays unknown`,
-  }[settlement.answer];
-  return { who, text: `settled: ${words}${because(note)}`, by: by.name };
 };
 
 export const TURN_MARKS: Readonly<Record<EventData['turn.ended']['outcome'], Mark>> = {

@@ -2,6 +2,7 @@
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor } from '../event/content.ts';
+import type { Mode } from '../event/definition.ts';
 import type { ApprovalDecision, LogEvent, Settlement } from '../event/events.ts';
 import { findCall } from '../session/state.ts';
 import type { SessionRecord } from './record.ts';
@@ -26,6 +27,10 @@ export type Fate =
       readonly by: Actor;
       readonly settlement: Settlement;
     }
+  /** Nobody decided before the deadline. */
+  | { readonly kind: 'lapsed'; readonly seq: number; readonly at: number }
+  /** The mode kept it from starting; nobody was asked. */
+  | { readonly kind: 'withheld'; readonly seq: number; readonly at: number; readonly mode: Mode }
   /** The turn was cancelled, or the session branched off, before anybody decided. */
   | { readonly kind: 'cancelled'; readonly at: number; readonly by: Actor | undefined }
   /** Nobody was ever asked about it. */
@@ -46,17 +51,24 @@ export const fateOf = (record: SessionRecord, call: CallId, what: 'decide' | 'se
   const decided =
     what === 'decide' ? about.findLast((event) => event.type === 'approval.decided') : undefined;
   if (decided?.type === 'approval.decided') return { kind: 'decided', ...given(decided) };
+  const lapsed = about.findLast((event) => event.type === 'approval.expired');
+  if (lapsed) return { kind: 'lapsed', seq: lapsed.seq, at: lapsed.at };
+  const withheld = about.findLast((event) => event.type === 'call.withheld');
+  if (withheld?.type === 'call.withheld')
+    return { kind: 'withheld', seq: withheld.seq, at: withheld.at, mode: withheld.data.mode };
   const cancelled = about.find((event) => event.type === 'call.cancelled');
   if (!cancelled) return { kind: 'not-asked' };
+  return { kind: 'cancelled', at: cancelled.at, by: cancelledBy(events, cancelled.seq) };
+};
+
+/** Who asked for the cancel that ended a call. */
+export const cancelledBy = (events: readonly LogEvent[], seq: number): Actor | undefined => {
   const asked = events.findLast(
-    (event) =>
-      (event.type === 'turn.cancel_requested' || event.type === 'session.forked') &&
-      event.seq < cancelled.seq,
+    (event) => (event.type === 'turn.cancel_requested' || event.type === 'session.forked') && event.seq < seq,
   );
-  const told =
-    asked?.type === 'turn.cancel_requested' || asked?.type === 'session.forked' ? asked : undefined;
-  const by = told?.data.by;
-  return { kind: 'cancelled', at: asked?.at ?? cancelled.at, by };
+  return asked?.type === 'turn.cancel_requested' || asked?.type === 'session.forked'
+    ? asked.data.by
+    : undefined;
 };
 
 /** The decision that was recorded on exactly this question, whatever became of the call since. */

@@ -80,6 +80,9 @@ const isTold = (reading: Reading, event: LogEvent): boolean => {
       return false;
     case 'request.sent':
       return false;
+    // What fell due then has a line of its own.
+    case 'time.reached':
+      return false;
     case 'call.started': {
       const call = reading.call(event.data.call);
       const lost = call.ended === undefined || call.started?.seq !== event.seq;

@@ -31,7 +31,12 @@ const isTold = (reading: Reading, event: LogEvent, { requests = false }: Transcr
     case 'call.proposed':
     case 'call.prepared':
     case 'request.sent':
+    // What fell due then has a line of its own.
+    case 'time.reached':
       return false;
+    // That people were told is no news to those who read; that they could not be is.
+    case 'notice.sent':
+      return event.data.channels.every(({ problem }) => problem !== undefined);
     case 'request.built':
       return requests;
     case 'call.started':

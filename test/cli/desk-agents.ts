@@ -2,7 +2,7 @@
  * Agents for the commands that decide, settle and prove. Their tools act for real: each execution appends a line to
  * effects.log in the project's folder, and nothing else does.
  */
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   defineAgent,
@@ -10,6 +10,8 @@ import {
   tool,
   ToolError,
   type Agent,
+  type AskTerms,
+  type Policy,
   type Preview,
   type Script,
   type Tool,
@@ -103,6 +105,7 @@ const tools = (folder: string): readonly Tool[] => {
     deadly,
     refusing,
     acting('notes.add', { schema: text }),
+    shelf(folder, effect),
     acting('notes.titled', {
       schema: text,
       preview: (input: Text) => ({
@@ -201,6 +204,36 @@ const tools = (folder: string): readonly Tool[] => {
   ];
 };
 
+/** Writes a file, and binds its preview to what stands there now. */
+const shelf = (folder: string, effect: (name: string, input: unknown) => void): Tool => {
+  const file = join(folder, 'shelf.txt');
+  const now = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  return tool({
+    name: 'shelf.set',
+    description: 'writes what is on the shelf',
+    inputSchema: text,
+    effect: 'idempotent',
+    preview: (input: Text) => ({
+      title: `Put ${input.text} on the shelf`,
+      blocks: [
+        {
+          kind: 'fields',
+          fields: [
+            { name: 'now', value: now() },
+            { name: 'after', value: input.text },
+          ],
+        },
+      ],
+      base: now(),
+    }),
+    execute: (input: Text) => {
+      effect('shelf.set', input);
+      writeFileSync(file, input.text);
+      return { done: true };
+    },
+  });
+};
+
 /** Scripts by agent: what each of them asks for. */
 const SCRIPTS: Readonly<Record<string, Script['steps']>> = {
   single: [
@@ -248,7 +281,53 @@ const SCRIPTS: Readonly<Record<string, Script['steps']>> = {
     { text: 'The note is settled.' },
   ],
   crash: [{ calls: [{ tool: 'crm.crash', args: { text: 'boom' } }] }, { text: 'Back again.' }],
+  guarded: [{ calls: [{ tool: 'notes.add', args: { text: 'alpha' } }] }, { text: 'Done.' }],
+  careful: [{ calls: [{ tool: 'notes.add', args: { text: 'alpha' } }] }, { text: 'Done.' }],
+  brief: [{ calls: [{ tool: 'notes.add', args: { text: 'alpha' } }] }, { text: 'It lapsed.' }],
+  shelf: [{ calls: [{ tool: 'shelf.set', args: { text: 'three cups' } }] }, { text: 'Done.' }],
+  again: [
+    { calls: [{ tool: 'notes.add', args: { text: 'alpha' } }] },
+    {
+      calls: [
+        { tool: 'notes.add', args: { text: 'alpha' } },
+        { tool: 'notes.add', args: { text: 'beta' } },
+      ],
+    },
+    { text: 'Done.' },
+  ],
   strict: [{ calls: [{ tool: 'notes.add', args: { text: 'public' } }] }, { text: 'Done.' }],
+};
+
+/** How long the questions of `brief` stand. */
+export const BRIEF_MS = 2500;
+
+const asking = (ask: AskTerms): Policy => ({
+  rules: [{ id: 'notes-ask', tools: ['notes.*'], do: 'ask', ask }],
+});
+
+const POLICIES: Readonly<Record<string, Policy | undefined>> = {
+  guarded: asking({ by: ['ada', 'role:keeper'] }),
+  careful: asking({ fourEyes: true }),
+  brief: asking({ expiresMs: BRIEF_MS }),
+  strict: {
+    rules: [
+      {
+        id: 'no-secrets',
+        tools: ['notes.add'],
+        when: [{ at: '/text', equals: 'secret' }],
+        do: 'deny',
+        reason: 'secrets stay here',
+      },
+      {
+        id: 'ask-twice',
+        tools: ['notes.add'],
+        when: [{ at: '/text', equals: 'private' }],
+        do: 'ask',
+        reason: 'private notes are asked about',
+      },
+      { id: 'notes-ask', tools: ['notes.*'], do: 'ask', reason: 'notes are read by customers' },
+    ],
+  },
 };
 
 const agentOf = (name: string, steps: Script['steps'], folder: string): Agent =>
@@ -257,27 +336,7 @@ const agentOf = (name: string, steps: Script['steps'], folder: string): Agent =>
     instructions: `You are ${name}.`,
     tools: tools(folder),
     model: scriptedModel({ name, steps }),
-    ...(name === 'strict' && {
-      policy: {
-        rules: [
-          {
-            id: 'no-secrets',
-            tools: ['notes.add'],
-            when: [{ at: '/text', equals: 'secret' }],
-            do: 'deny' as const,
-            reason: 'secrets stay here',
-          },
-          {
-            id: 'ask-twice',
-            tools: ['notes.add'],
-            when: [{ at: '/text', equals: 'private' }],
-            do: 'ask' as const,
-            reason: 'private notes are asked about',
-          },
-          { id: 'notes-ask', tools: ['notes.*'], do: 'ask' as const, reason: 'notes are read by customers' },
-        ],
-      },
-    }),
+    ...(POLICIES[name] && { policy: POLICIES[name] }),
   });
 
 export const agentsIn = (folder: string): readonly Agent[] =>

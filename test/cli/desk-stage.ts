@@ -2,11 +2,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent } from '../../src/event/events.ts';
-import { openRuntime, SqliteLog, type Runtime } from '../../src/index.ts';
+import { openRuntime, SqliteLog, type Actor, type Config, type Runtime } from '../../src/index.ts';
 import { approvals, type Approval } from '../../src/view/approval.ts';
 import { recordOf, type SessionRecord } from '../../src/view/record.ts';
 import { tempFolder } from '../kit/folder.ts';
@@ -27,16 +28,29 @@ const environment = (more: Readonly<Record<string, string>> = {}): Record<string
   ...more,
 });
 
+/** Who the console takes the person at it for. */
+export const ME: Actor = { kind: 'person', name: userInfo().username };
+
+/** Until a moment of the wall clock has passed. */
+export const passed = (at: number): Promise<void> =>
+  new Promise((resolvePromise) => {
+    const look = (): void => {
+      if (Date.now() > at) resolvePromise();
+      else setTimeout(look, at - Date.now() + 1);
+    };
+    look();
+  });
+
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 export class Project {
   readonly folder: string;
 
-  constructor() {
+  constructor(more: Pick<Config, 'people' | 'notify'> = {}) {
     this.folder = tempFolder();
     writeFileSync(
       join(this.folder, 'onrecord.config.ts'),
-      `import { agentsIn } from ${JSON.stringify(AGENTS)};\nexport default { agents: agentsIn(import.meta.dirname) };\n`,
+      `import { agentsIn } from ${JSON.stringify(AGENTS)};\nexport default { agents: agentsIn(import.meta.dirname), ...${JSON.stringify(more)} };\n`,
     );
   }
 
@@ -61,9 +75,9 @@ export class Project {
   }
 
   /** A session of an agent, driven until it rests. */
-  session(agent: string): Promise<string> {
+  session(agent: string, by?: Actor): Promise<string> {
     return this.withRuntime(async (runtime) => {
-      const { session } = await runtime.send({ agent, message: `Go on, ${agent}.` });
+      const { session } = await runtime.send({ agent, message: `Go on, ${agent}.`, ...(by && { by }) });
       await runtime.rest(session);
       return session;
     });

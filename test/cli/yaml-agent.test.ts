@@ -84,6 +84,74 @@ test('a-mistake-has-its-place: file, line, column, the line itself and what was 
   }
 });
 
+test('a-policy-says-who-and-until-when: rules alone, or rules and how people are asked', async () => {
+  const place = withAgent(`${BASE}policy:
+  rules:
+    - { id: mail, egress: true, seen: [untrusted, private], do: ask,
+        ask: { by: [ada, "role:finance"], fourEyes: true, expires: 2h, escalate: { after: 30m, to: ["role:cfo"] } } }
+    - { id: notes, tools: ["notes.*"], when: [{ at: "", only: [text] }], do: allow }
+  ask: { expires: 7d }
+`);
+  const { agents } = await loadConfig({ folder: place.folder, file: undefined });
+  expect(agents[0]?.definition.policy).toEqual({
+    rules: [
+      {
+        id: 'mail',
+        egress: true,
+        seen: ['untrusted', 'private'],
+        do: 'ask',
+        ask: {
+          by: ['ada', 'role:finance'],
+          fourEyes: true,
+          expiresMs: 7_200_000,
+          escalate: { afterMs: 1_800_000, to: ['role:cfo'] },
+        },
+      },
+      { id: 'notes', tools: ['notes.*'], when: [{ at: '', only: ['text'] }], do: 'allow' },
+    ],
+    ask: { expiresMs: 7 * 24 * 3_600_000 },
+  });
+  const shown = await place.on({ columns: 100 }, 'agents', 'clerk');
+  expect(shown.stdout).toContain(
+    'ada or anyone with the role finance may decide, four eyes, goes to anyone with the role cfo as',
+  );
+  expect(shown.stdout).toContain('untrusted and private text stood in the request');
+  expect(shown.stdout).toContain('However asked: lapses after 7 d');
+  const unknown = await place.onrecord('agents', 'nobody');
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Known here: clerk.')]);
+});
+
+test('a-mistake-in-a-policy-has-its-place', async () => {
+  const cases: readonly (readonly [yaml: string, place: string, words: string])[] = [
+    ['policy: [{ id: a, do: ask, ask: { expires: soon } }]', 'soon', '90s, 15m, 2h or 7d'],
+    ['policy: [{ id: a, do: ask, ask: { expires: 7200 } }]', '7200', '90s, 15m, 2h or 7d'],
+    ['policy: [{ id: a, do: ask, ask: { expiresMs: 1 } }]', 'expiresMs', 'did you mean "expires"?'],
+    ['policy: [{ id: a, do: ask, ask: { fourEye: true } }]', 'fourEye', 'did you mean "fourEyes"?'],
+    ['policy: [{ id: a, do: ask, ask: { by: [] } }]', '[]', 'policy.0.ask.by'],
+    ['policy: [{ id: a, do: ask, seen: [secret] }]', 'secret', 'policy.0.seen.0'],
+    ['policy: [{ id: a, do: ask, egress: maybe }]', 'maybe', 'policy.0.egress'],
+    ['policy: { rules: [], asks: { by: [ada] } }', 'asks', 'did you mean "ask"?'],
+    ['policy: { ask: { by: [ada] } }', '{', 'policy.rules'],
+    ['policy: allow', 'allow', 'must be a list of rules, or { rules, ask }'],
+    ['policy: [{ id: a, do: allow, ask: { by: [ada] } }]', '[', 'has terms for a question'],
+    [
+      'policy: [{ id: a, do: ask, ask: { expires: 1h, escalate: { after: 2h, to: [b] } } }]',
+      '[',
+      'escalates after',
+    ],
+  ];
+  for (const [yaml, place, words] of cases) {
+    const error = await refusal(withAgent(`${BASE}${yaml}\n`));
+    expect({ yaml, code: error.code, message: error.message }).toEqual({
+      yaml,
+      code: 'agent-file-invalid',
+      message: expect.stringContaining(words) as string,
+    });
+    const column = yaml.indexOf(place) + 1;
+    expect({ yaml, ...error.details }).toMatchObject({ yaml, line: 3, column });
+  }
+});
+
 test('files-are-bounded: 1 MiB, UTF-8, one document, no aliases', async () => {
   expect((await refusal(withAgent(`${BASE}# ${'x'.repeat(1024 * 1024)}\n`))).message).toContain('1048576');
   expect((await refusal(withAgent(`${BASE}---\n${BASE}`))).code).toBe('agent-file-invalid');

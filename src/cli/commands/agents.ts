@@ -1,21 +1,24 @@
 /** onrecord agents: who can be asked to work here. */
-import type { Agent } from '../../worker/agent.ts';
 import { formatCount } from '../../view/format.ts';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
+import { namedAgent } from '../named-agent.ts';
+import { agentJson, showAgent } from '../policy-lines.ts';
 import { command } from '../terminal/command.ts';
 import { line, own, strong, theirs } from '../terminal/shown.ts';
 import { table } from '../terminal/table.ts';
 
 export const agents: Command = {
   name: 'agents',
-  summary: 'Lists the agents of this project: those of the configuration and those in agents/*.yaml.',
-  arguments: [],
+  summary: 'Lists the agents of this project, or shows the policy of one: its rules and who is asked.',
+  arguments: [{ name: 'agent', description: 'one agent, with its policy', required: false }],
   options: [],
   example: 'onrecord agents',
   exits: [EXIT.done, EXIT.usage],
-  async run(cli) {
+  async run(cli, { args }) {
     const { screen } = cli;
+    const [name] = args;
+    if (name !== undefined) return showAgent(cli, await namedAgent(cli, name));
     const all = (await cli.config()).agents.toSorted((a, b) =>
       a.definition.name < b.definition.name ? -1 : 1,
     );
@@ -45,17 +48,11 @@ export const agents: Command = {
     );
     screen.out(...lines);
     const [only] = all;
-    if (all.length === 1 && only) screen.next({ command: command('tools', only.definition.name) });
+    if (all.length === 1 && only)
+      screen.next(
+        { command: command('tools', only.definition.name) },
+        { command: command('agents', only.definition.name) },
+      );
     return EXIT.done;
   },
 };
-
-const agentJson = ({ definition, description, digest }: Agent): Readonly<Record<string, unknown>> => ({
-  name: definition.name,
-  description,
-  digest,
-  model: definition.model,
-  tools: definition.tools.map((tool) => tool.name),
-  policy: definition.policy,
-  limits: definition.limits,
-});

@@ -1,15 +1,18 @@
 /** onrecord approvals: what waits for a decision; at a terminal the inbox. */
+import { badInput } from '../../errors.ts';
 import { DIGEST_LENGTH } from '../../event/canonical.ts';
 import type { Approval } from '../../view/approval.ts';
 import { argumentsBrief } from '../../view/brief.ts';
 import { countOf } from '../../view/format.ts';
-import { cardBody, cardHead, outsideMark, titleOf } from '../approval-card.ts';
+import { questionHistory } from '../../view/question-end.ts';
+import { cardBody, cardHead, cardOptionsOf, outsideMark, titleOf } from '../approval-card.ts';
 import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
 import { DIGEST_PREFIX_MIN } from '../decision.ts';
 import { EXIT } from '../exit-code.ts';
 import { Inbox } from '../inbox.ts';
-import { noteDamage, openRecord, waitingApprovals } from '../record.ts';
+import { noteDamage, openRecord, readRecord, waitingApprovals } from '../record.ts';
+import { showHistory } from '../question-lines.ts';
 import { cells } from '../terminal/cells.ts';
 import { command } from '../terminal/command.ts';
 import type { Look } from '../terminal/look.ts';
@@ -20,13 +23,21 @@ export const approvals: Command = {
   name: 'approvals',
   summary: 'Shows what waits for a decision; at a terminal asks about it, one card at a time.',
   arguments: [{ name: 'session', description: 'one session; default all', required: false }],
-  options: [{ flags: '--list', description: 'only list, also at a terminal' }],
+  options: [
+    { flags: '--list', description: 'only list, also at a terminal' },
+    { flags: '--history', description: 'every question of one session, and what became of it' },
+  ],
   example: 'onrecord approvals',
   exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.waiting, EXIT.inDoubt, EXIT.store, EXIT.interrupted],
   async run(cli, { args, options }) {
     const { screen } = cli;
     const [session] = args;
     const store = await openRecord(cli);
+    if (options['history'] === true) {
+      if (session === undefined)
+        throw badInput('usage', '--history is about one session.', {}, 'onrecord help approvals');
+      return showHistory(cli, questionHistory(await readRecord(store, session)));
+    }
     const waiting = await waitingApprovals(store, { session, damage: noteDamage(cli) });
     if (screen.jsonMode) screen.json({ approvals: waiting });
     else if (waiting.length === 0) screen.note(line`${SIGN.ok} Nothing waits for a decision.`);
@@ -62,15 +73,21 @@ const approveCommand = ({ session, call, digest }: Approval, look: Look): Shown 
   return fitting ?? commands.at(-1) ?? EMPTY;
 };
 
-const cardLines = ({ screen }: Cli, approval: Approval): Shown[] => {
-  const { look } = screen;
-  const time = (ms: number): string => screen.time(ms);
+const cardLines = (cli: Cli, approval: Approval): Shown[] => {
+  const { look } = cli.screen;
   return [
-    ...cardHead(approval, line`${whole(approval.call)}   `, { look, time }),
+    ...cardHead(approval, line`${whole(approval.call)}   `, cardOptionsOf(cli, look)),
     ...cardBody(approval, look),
     EMPTY,
     line`Decides on ${whole(approval.digest)}`,
   ];
+};
+
+/** "ada", "2, four eyes": the card says who they are. */
+const whoCell = ({ terms: { by, fourEyes } }: Approval): string => {
+  const [only] = by ?? [];
+  const who = by === undefined ? '' : by.length === 1 && only !== undefined ? only : `one of ${by.length}`;
+  return [who, fourEyes ? 'four eyes' : ''].filter((word) => word !== '').join(', ');
 };
 
 const tableLines = ({ screen }: Cli, waiting: readonly Approval[]): readonly Shown[] =>
@@ -81,6 +98,7 @@ const tableLines = ({ screen }: Cli, waiting: readonly Approval[]): readonly Sho
       { key: 'tool', title: own('tool') },
       { key: 'effect', title: own('effect'), drop: 2 },
       { key: 'asked', title: own('asked'), drop: 1 },
+      { key: 'who', title: own('who'), drop: 4 },
       { key: 'what', title: own('what'), least: 12 },
       { key: 'outside', drop: 3 },
     ],
@@ -90,6 +108,7 @@ const tableLines = ({ screen }: Cli, waiting: readonly Approval[]): readonly Sho
       tool: strong(approval.tool),
       effect: theirs(approval.definition?.effect ?? 'unknown'),
       asked: theirs(screen.time(approval.askedAt)),
+      who: theirs(whoCell(approval)),
       what: approval.preview ? titleOf(approval) : theirs(argumentsBrief(approval.args)),
       outside: outsideMark(approval),
     })),

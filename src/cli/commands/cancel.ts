@@ -24,7 +24,7 @@ export const cancel: Command = {
     const reading = await readSession(await openRecord(cli), session);
     const runtime = await cli.runtime();
     const { replayed } = await runtime.cancel(session, {
-      by: cli.actor,
+      by: await cli.person(),
       ...(typeof reason === 'string' && { reason }),
     });
     const turn = reading.state.active?.turn ?? 0;
@@ -35,7 +35,7 @@ export const cancel: Command = {
   },
 };
 
-const printReceipt = (cli: Cli, reading: Reading, turn: number): ExitCode => {
+const printReceipt = async (cli: Cli, reading: Reading, turn: number): Promise<ExitCode> => {
   const { screen } = cli;
   const { state } = reading;
   const event = reading.events[(state.turns[turn - 1]?.endedSeq ?? 0) - 1];

@@ -24,7 +24,7 @@ import { pad } from '../terminal/cells.ts';
 /** Every command by the group it stands in, in the order of a working day. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Work', ['run', 'send', 'resume', 'cancel']],
-  ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle']],
+  ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'mode']],
   ['Look', ['sessions', 'show', 'context', 'spend']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],

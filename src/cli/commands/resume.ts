@@ -1,6 +1,6 @@
 /** onrecord resume: takes up what a lost process or Ctrl C left. */
 import { badInput, isOnrecordError } from '../../errors.ts';
-import { next } from '../../session/next.ts';
+import { canGoOn } from '../../session/summary.ts';
 import type { Reading } from '../../view/reading.ts';
 import { sessionHead } from '../../view/session-head.ts';
 import type { Cli } from '../cli.ts';
@@ -52,7 +52,7 @@ export const resume: Command = {
 
 const resumeOne = async (cli: Cli, reading: Reading): Promise<ExitCode> => {
   if (!cli.screen.quiet) cli.screen.out(...headLines(sessionHead(reading), cli.screen.look), EMPTY);
-  if (next(reading.state).length === 0) {
+  if (!canGoOn(reading.state)) {
     cli.screen.note(line`Nothing to drive: the session rests.`);
     return finish(cli, { reading, interrupted: false });
   }
@@ -70,7 +70,7 @@ const resumeAll = async (cli: Cli): Promise<ExitCode> => {
     codes.push(
       ...(await guarded(cli, async () => {
         const reading = await readSession(store, session);
-        if (next(reading.state).length === 0) return [];
+        if (!canGoOn(reading.state)) return [];
         if (codes.length > 0) screen.out(EMPTY);
         return [await resumeOne(cli, reading)];
       })),

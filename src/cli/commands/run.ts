@@ -5,7 +5,7 @@ import { Reading } from '../../view/reading.ts';
 import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
-import { givenOption } from '../given.ts';
+import { givenMode, givenOption, MODE_OPTION } from '../given.ts';
 import { driveSession } from '../session-drive.ts';
 import { finish } from '../session-ending.ts';
 import { leftAndRight } from '../session-lines.ts';
@@ -20,6 +20,7 @@ export const run: Command = {
   ],
   options: [
     { flags: '--key <key>', description: 'a name for the turn, kept with it in the record' },
+    MODE_OPTION,
     {
       flags: '--faults <file>',
       description: 'a fault plan: what goes wrong where, to see what becomes of it',
@@ -46,11 +47,12 @@ export const run: Command = {
     const { session } = await runtime.send({
       agent,
       message,
-      by: cli.actor,
+      by: await cli.person(),
       ...(key !== undefined && { key }),
+      ...givenMode(input),
     });
     printHead(cli, runtime, session, agent);
-    const code = finish(cli, await driveSession(cli, new Reading(session)), 1);
+    const code = await finish(cli, await driveSession(cli, new Reading(session)), 1);
     return planned?.exitOf(code) ?? code;
   },
 };

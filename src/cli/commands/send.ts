@@ -1,6 +1,7 @@
 /** onrecord send: goes on with a session. */
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
+import { givenMode, MODE_OPTION } from '../given.ts';
 import { openRecord } from '../record.ts';
 import { driveSession, readSession } from '../session-drive.ts';
 import { finish } from '../session-ending.ts';
@@ -18,6 +19,7 @@ export const send: Command = {
       flags: '--key <key>',
       description: 'a name for the turn: sent again with the same key it is the same turn',
     },
+    MODE_OPTION,
   ],
   example: 'onrecord send s_7Q2N8B4M "Then write to them that Friday is fine."',
   exits: [
@@ -30,17 +32,21 @@ export const send: Command = {
     EXIT.store,
     EXIT.interrupted,
   ],
-  async run(cli, { args, options }) {
-    const [session = '', message = ''] = args;
-    const { key } = options;
+  async run(cli, input) {
+    const [session = '', message = ''] = input.args;
+    const { key } = input.options;
+    const { mode } = givenMode(input);
     const reading = await readSession(await openRecord(cli), session);
     const runtime = await cli.runtime();
     // An agent that is not here could not answer: nothing is sent to it.
     runtime.agent(reading.state.agent.name);
+    const by = await cli.person();
+    // First the mode: nothing that the message leads to starts before it.
+    if (mode !== undefined) await runtime.setMode(mode, { session, by });
     const { turn, replayed } = await runtime.send({
       session,
       message,
-      by: cli.actor,
+      by,
       ...(typeof key === 'string' && { key }),
     });
     if (replayed) cli.screen.note(line`This message was sent before: it is turn ${turn}.`);

@@ -28,7 +28,14 @@ export const serve: Command = {
     const log = OPERATOR_LOG;
     const { agents } = await cli.config();
     const store = await cli.store();
-    const runtime = await openRuntime({ store, agents, log, drive: input.options['drive'] !== false });
+    const notify = await cli.channels();
+    const runtime = await openRuntime({
+      store,
+      agents,
+      log,
+      notify,
+      drive: input.options['drive'] !== false,
+    });
     try {
       const door = await listen({ runtime, log, ...address(input) });
       const { path } = await localToken(door.app.tokens, await cli.storePath(), cli.actor);

@@ -7,9 +7,10 @@ import { formatCost, formatCount } from '../../view/format.ts';
 import { STATUS_WORDS } from '../../view/session-head.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
+import { isHeld, modeLines, storeMode } from '../gate.ts';
 import { statusShown } from '../session-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { dim, line, own, theirs, whole } from '../terminal/shown.ts';
+import { dim, line, own, SIGN, theirs, whole } from '../terminal/shown.ts';
 import { table, type Row } from '../terminal/table.ts';
 
 const LIMIT_DEFAULT = 50;
@@ -35,7 +36,8 @@ export const sessions: Command = {
       ...(agent !== undefined && { agent }),
     };
     // Looking leaves nothing behind: a store that is not there is not made.
-    const found = existsSync(await cli.storePath()) ? await (await cli.store()).sessions(query) : [];
+    const store = existsSync(await cli.storePath()) ? await cli.store() : undefined;
+    const found = (await store?.sessions(query)) ?? [];
     const rows = found.slice(0, limit);
     if (screen.jsonMode) {
       screen.json(
@@ -53,6 +55,7 @@ export const sessions: Command = {
       screen.note(some ? line`No session is like that.` : line`No session yet. Start one with onrecord run.`);
       return EXIT.done;
     }
+    if (store) screen.out(...modeLines('The whole store', await storeMode(store), cli, screen.look));
     screen.out(...sessionTable(screen, rows));
     if (found.length > limit)
       screen.note(dim(line`The last ${limit} are shown. More: onrecord sessions --limit ${limit * 4}`));
@@ -100,7 +103,9 @@ const sessionTable = (screen: Screen, rows: readonly SessionRow[]): readonly Ret
       const { agent, title, status, turns, cost, updatedAt } = summary;
       return {
         session: whole(session),
-        status: statusShown(status, theirs(status === 'in-doubt' ? 'in doubt' : status)),
+        status: isHeld(summary)
+          ? line`${SIGN.wait} frozen`
+          : statusShown(status, theirs(status === 'in-doubt' ? 'in doubt' : status)),
         agent: theirs(agent),
         title: theirs(title),
         turns: theirs(formatCount(turns)),

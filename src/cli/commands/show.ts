@@ -10,6 +10,7 @@ import { timeline } from '../../view/timeline.ts';
 import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { modeLines, sessionMode, storeMode } from '../gate.ts';
 import { givenOption, givenSeq, isGiven } from '../given.ts';
 import { knownEvents, openRecord, readKnown } from '../record.ts';
 import { nextSteps } from '../session-ending.ts';
@@ -146,9 +147,12 @@ const showReading = async (
     return EXIT.done;
   }
   const past = await pastLines(store, reading, input);
+  const gate = await storeMode(store);
   screen.out(
     ...headLines(sessionHead(reading), screen.look),
     ...(await familyLines(store, reading)),
+    ...modeLines('This session', sessionMode(reading.events), cli, screen.look),
+    ...(past.length > 0 ? [] : modeLines('The whole store', gate, cli, screen.look)),
     ...past,
   );
   if (kind === 'timeline') {
@@ -163,7 +167,7 @@ const showReading = async (
     screen.out(...aboveLines(said.above, reading, kind), ...transcriptLines(screen, reading, said.rows));
   }
   if (past.length > 0) return EXIT.done;
-  const [first, second] = nextSteps(reading.state);
+  const [first, second] = nextSteps(reading.state, gate.mode);
   if (first) screen.next(first, ...(second ? ([second] as const) : []));
   return EXIT.done;
 };

@@ -1,11 +1,12 @@
 /** onrecord tools: what an agent's hands can do, and what each asks for. */
-import { badInput } from '../../errors.ts';
 import type { ToolDefinition } from '../../event/definition.ts';
 import { formatDuration } from '../../view/format.ts';
 import { inputSummary } from '../../view/schema-summary.ts';
+import type { Agent } from '../../worker/agent.ts';
 import type { Command } from '../command.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-code.ts';
+import { namedAgent } from '../named-agent.ts';
 import { dim, EMPTY, line, own, strong, theirs, type Shown } from '../terminal/shown.ts';
 import { table } from '../terminal/table.ts';
 
@@ -34,24 +35,10 @@ export const tools: Command = {
   },
 };
 
-const agentsOf = async (
-  cli: Cli,
-  name: string | undefined,
-): Promise<Awaited<ReturnType<Cli['config']>>['agents']> => {
-  const all = (await cli.config()).agents.toSorted((a, b) =>
-    a.definition.name < b.definition.name ? -1 : 1,
-  );
-  if (name === undefined) return all;
-  const found = all.filter((agent) => agent.definition.name === name);
-  if (found.length > 0) return found;
-  const known = all.map((agent) => agent.definition.name).join(', ');
-  throw badInput(
-    'agent-not-found',
-    `No agent is called "${name}". Known here: ${known === '' ? 'none' : known}.`,
-    { agent: name },
-    'onrecord agents',
-  );
-};
+const agentsOf = async (cli: Cli, name: string | undefined): Promise<readonly Agent[]> =>
+  name === undefined
+    ? (await cli.config()).agents.toSorted((a, b) => (a.definition.name < b.definition.name ? -1 : 1))
+    : [await namedAgent(cli, name)];
 
 const APPROVALS: Readonly<Record<ToolDefinition['approval'], string>> = {
   policy: 'by policy',
@@ -81,7 +68,8 @@ const toolTable = (look: Parameters<typeof table>[2]['look'], all: readonly Tool
   ).lines,
 ];
 
-const labelsOf = ({ labels }: ToolDefinition): string =>
-  [labels.untrusted ? 'untrusted' : '', labels.private ? 'private' : '']
+/** What its results are, and whether something can leave through its arguments. */
+const labelsOf = ({ labels, egress }: ToolDefinition): string =>
+  [labels.untrusted ? 'untrusted' : '', labels.private ? 'private' : '', egress ? 'egress' : '']
     .filter((label) => label !== '')
     .join(', ');

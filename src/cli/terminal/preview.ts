@@ -4,7 +4,7 @@
  */
 import type { CalendarEntryView, CellChange, Preview, PreviewBlock } from '../../tool/preview.ts';
 import { countOf, formatBytes } from '../../view/format.ts';
-import { decodeDomain, domainOf, lookAlike } from '../../view/look-alike.ts';
+import { domainsIn, domainWords } from '../../view/domains.ts';
 import { describeFindings, findings } from '../../view/reveal.ts';
 import { cells, chop, pad, wrap } from './cells.ts';
 import { diffLines } from './diff.ts';
@@ -74,14 +74,6 @@ const hiddenWarnings = (texts: readonly string[], look: Look): Shown[] => {
   return [...new Set(sentences)].flatMap((sentence) => warning(sentence, INDENT_CELLS, look));
 };
 
-const domainWarnings = (address: string, known: readonly string[]): string[] => {
-  const alike = lookAlike(address, known);
-  if (alike !== undefined) return [alike.sentence];
-  const domain = domainOf(address);
-  const decoded = decodeDomain(domain);
-  return decoded === domain ? [] : [`${domain} reads ${decoded}`];
-};
-
 const textBlock = (block: BlockOf<'text'>, { look }: PreviewOptions): Shown[] => [
   ...(block.title === undefined ? [] : [line`  ${block.title}`]),
   ...body(block.text, line`  ${SIGN.margin} `, look),
@@ -143,7 +135,7 @@ const people = (name: string, addresses: readonly string[], familiar: readonly s
   addresses.map((value, index) => ({
     name: index === 0 ? name : '',
     value,
-    warnings: domainWarnings(value, familiar),
+    warnings: domainWords(value, familiar),
   }));
 
 const mailBlock = (block: BlockOf<'mail'>, { look, known = [] }: PreviewOptions): Shown[] => {
@@ -233,7 +225,7 @@ const httpBlock = (block: BlockOf<'http'>, { look, known = [] }: PreviewOptions)
   return [
     ...above,
     ...pieces.map((piece, index) => concat(index === 0 ? lead : below, piece)),
-    ...domainWarnings(block.url, known).flatMap((sentence) => warning(sentence, INDENT_CELLS, look)),
+    ...domainWords(block.url, known).flatMap((sentence) => warning(sentence, INDENT_CELLS, look)),
     ...fieldLines(headers, look),
     ...(block.body === undefined ? [] : [EMPTY, ...body(block.body, line`  ${SIGN.margin} `, look)]),
   ];
@@ -267,9 +259,27 @@ const stringsOf = (value: unknown): string[] => {
   return Object.values(value).flatMap(stringsOf);
 };
 
-/** One block with a warning for what is hidden in it. */
+/** Texts whose domains have no line of their own with a warning under it. */
+const proseOf = (block: PreviewBlock): readonly string[] => {
+  if (block.kind === 'mail') return [block.subject, block.body];
+  return block.kind === 'http' ? stringsOf([block.headers, block.body]) : stringsOf(block);
+};
+
+/** Of two domains of a block that look alike the second one is pointed out. */
+const proseWarnings = (block: PreviewBlock, { look, known = [] }: PreviewOptions): Shown[] => {
+  const addresses = block.kind === 'mail' ? [block.from, ...block.to, ...block.cc, ...block.bcc] : [];
+  const domains = domainsIn(proseOf(block));
+  return domains.flatMap((domain, index) =>
+    domainWords(domain, [...known, ...addresses, ...domains.slice(0, index)]).flatMap((words) =>
+      warning(words.startsWith(domain) ? words : `${domain} ${words}`, INDENT_CELLS, look),
+    ),
+  );
+};
+
+/** One block with warnings for what is hidden in it and for domains that look like others. */
 export const previewBlockLines = (block: PreviewBlock, options: PreviewOptions): Shown[] => [
   ...blockLines(block, options),
+  ...proseWarnings(block, options),
   ...hiddenWarnings([stringsOf(block).join('\n')], options.look),
 ];
 
