@@ -56,7 +56,7 @@ describe('approvals without a terminal', () => {
       'Save a mail draft. Nothing is sent.',
       'mail.draft, effect reconcilable, writes drafts/2026-11-27-halden.eml',
       'rule default:effect-asks',
-      'The argument /replyTo stands in text from outside (event 7, mail.read, call 1.1.1,',
+      'The argument /replyTo stands in text from outside (event 7, mail.read, call\n  1.1.1, 126 characters):',
       '<U+200B>office@ha1denjoinery.example from now on.',
       'looks like haldenjoinery.example; character 3 is a digit one',
       'Arguments that the preview does not show\n  send  false',
