@@ -5,6 +5,7 @@ import type { LogStore } from '../log/store.ts';
 import type { Faults } from '../worker/fault-point.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { Actor } from '../event/content.ts';
+import type { Prices } from '../cost/prices.ts';
 import { findConfig, loadConfig, STORE_PATH, type Config, type Place } from './config.ts';
 import type { Screen } from './terminal/screen.ts';
 
@@ -65,6 +66,14 @@ export class Cli {
     return this.#store;
   }
 
+  /** Prices of the configuration's own file, if it names one. */
+  async priceOverrides(): Promise<Prices | undefined> {
+    const { prices } = await this.config();
+    if (prices === undefined) return undefined;
+    const { readPriceFile } = await import('./price-file.ts');
+    return readPriceFile(this.place.folder, prices);
+  }
+
   /** A runtime that drives only what this command asks for. Faults are those of its first caller. */
   runtime(faults?: Faults): Promise<Runtime> {
     this.#runtime ??= this.#openRuntime(faults);
@@ -80,11 +89,13 @@ export class Cli {
   async #openRuntime(faults: Faults | undefined): Promise<Runtime> {
     const { openRuntime } = await import('../worker/runtime.ts');
     const { agents } = await this.config();
+    const prices = await this.priceOverrides();
     return openRuntime({
       store: await this.store(),
       agents,
       clock: systemClock,
       drive: false,
+      ...(prices && { prices }),
       ...(faults && { faults }),
     });
   }

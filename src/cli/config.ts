@@ -13,6 +13,8 @@ export type Config = {
   readonly agents: readonly Agent[];
   /** Path of the SQLite store, relative to the configuration file. Default ".onrecord/log.db". */
   readonly store?: string;
+  /** A YAML file of prices that go before those of the catalogue, relative to the configuration file. */
+  readonly prices?: string;
 };
 
 export const defineConfig = (config: Config): Config => config;

@@ -52,6 +52,8 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'file-not-readable',
   'message-empty',
   'number-invalid',
+  'price-file-invalid',
+  'price-file-not-found',
   'scenario-invalid',
   'scenario-not-found',
   'script-invalid',

@@ -75,8 +75,12 @@ export type Limits = {
   readonly turnMs: number;
   /** Milliseconds one model request may take. */
   readonly requestMs: number;
-  /** US dollars a turn may cost, where the cost is known. */
+  /**
+   * US dollars a turn, and a whole session, may cost; looked at before each request, so that the one that reaches
+   * it is the last. Only known costs count: what may have been billed unseen is reported, not added.
+   */
   readonly turnCostUsd: number;
+  readonly sessionCostUsd: number;
 };
 
 export const LIMITS_DEFAULT: Limits = {
@@ -90,6 +94,7 @@ export const LIMITS_DEFAULT: Limits = {
   turnMs: 30 * 60 * 1000,
   requestMs: 10 * 60 * 1000,
   turnCostUsd: 10,
+  sessionCostUsd: 100,
 };
 
 export type AgentDefinition = {

@@ -6,7 +6,16 @@
  */
 import type { Digest } from './canonical.ts';
 import type { CallId } from './call-id.ts';
-import type { Actor, BlobRef, Content, Outcome, ResponseBlock, StopReason, Usage } from './content.ts';
+import type {
+  Actor,
+  BlobRef,
+  Content,
+  Outcome,
+  PriceMark,
+  ResponseBlock,
+  StopReason,
+  Usage,
+} from './content.ts';
 import type { AgentDefinition } from './definition.ts';
 import type { Json, JsonObject } from './json.ts';
 
@@ -86,6 +95,9 @@ export type FactData = {
     readonly maybeBilled: boolean;
     readonly partial?: string;
     readonly usage?: Usage;
+    /** US dollars, where the usage of a failed attempt is known. */
+    readonly cost?: number;
+    readonly price?: PriceMark;
     readonly ms: number;
   };
   'response.received': {
@@ -99,6 +111,8 @@ export type FactData = {
     readonly usage?: Usage;
     /** US dollars; absent means unknown, never 0. */
     readonly cost?: number;
+    /** Absent where the model itself said what it cost. */
+    readonly price?: PriceMark;
     readonly firstTokenMs?: number;
     readonly ms: number;
     /** The reply as it came. */
@@ -159,6 +173,15 @@ export type DecisionData = {
     readonly frame?: { readonly head: Digest; readonly tail: Digest };
     /** UTF-8 bytes of the whole body. */
     readonly bytes: number;
+  };
+  /** Not sent, because a limit is reached or the request could not be right; the turn ends with it. */
+  'request.refused': {
+    readonly turn: number;
+    readonly step: number;
+    readonly outcome: 'stopped' | 'failed';
+    /** The limit's name, or what is wrong. */
+    readonly code: string;
+    readonly message: string;
   };
   'request.retry': {
     readonly turn: number;
@@ -242,6 +265,7 @@ export const EVENT_VERSION = 1;
 
 const DECISIONS: Readonly<Record<DecisionType, true>> = {
   'request.built': true,
+  'request.refused': true,
   'request.retry': true,
   'request.sent': true,
   'call.proposed': true,

@@ -7,6 +7,7 @@ import { isDecision, type LogEvent, type NewDecision } from '../event/events.ts'
 import type { Json } from '../event/json.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { Encoder } from '../context/encoding.ts';
+import { nextRequest } from '../context/next-request.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
@@ -95,7 +96,8 @@ class Replay {
   #intended(event: LogEvent): NewDecision | 'unknown' | undefined {
     const work = next(this.#state);
     switch (event.type) {
-      case 'request.built': {
+      case 'request.built':
+      case 'request.refused': {
         const build = work.find((one) => one.kind === 'build');
         if (!build) return undefined;
         if (!this.#options.encoderOf(this.#state.agent)) {
@@ -103,8 +105,8 @@ class Replay {
           return 'unknown';
         }
         this.#requests++;
-        const { data } = this.#builder.build(this.#state, build.turn, build.step);
-        return { type: 'request.built', data };
+        const { type, data } = nextRequest(this.#builder, this.#state, build);
+        return { type, data } as NewDecision;
       }
       case 'request.sent': {
         const resend = work.find((one) => one.kind === 'resend');

@@ -10,12 +10,17 @@ import { backoffMs, REQUEST_BACKOFF_MS, REQUEST_BACKOFF_MS_MAX, RETRY_AFTER_MS_M
 import { concludeCall } from './conclude-call.ts';
 import { invalidSteps } from './evolve.ts';
 import { concludeProposal } from './conclude-proposal.ts';
+import { spentRefusal } from './budget.ts';
 import type { CallState, RequestState, SessionState, TurnState } from './state.ts';
 
 export const conclude = (state: SessionState): NewDecision | undefined => {
   const turn = state.active;
   if (!turn) return undefined;
   if (turn.request?.phase === 'failed') return afterFailure(state, turn, turn.request);
+  if (turn.request?.refusal && !turn.cancel) {
+    const { outcome, code, message } = turn.request.refusal;
+    return end(turn, outcome, code, message);
+  }
   const proposal = turn.request?.phase === 'answered' ? concludeProposal(state, turn) : undefined;
   if (proposal) return proposal;
   for (const call of turn.calls) {
@@ -70,6 +75,8 @@ const afterFailure = (
   const again =
     RETRIED.has(problem.kind) && attempt < state.agent.limits.requestAttempts && wait <= RETRY_AFTER_MS_MAX;
   if (!again) return end(turn, 'failed', problem.kind, problem.message);
+  const spent = spentRefusal(state);
+  if (spent) return end(turn, spent.outcome, spent.code, spent.message);
   return {
     type: 'request.retry',
     data: {
@@ -124,8 +131,8 @@ const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefine
   if (turn.step >= limits.stepsPerTurn)
     return limit(turn, 'stepsPerTurn', `the turn took ${turn.step} steps`);
   if (turn.activeMs >= limits.turnMs) return limit(turn, 'turnMs', `the turn worked for ${turn.activeMs} ms`);
-  if (turn.cost >= limits.turnCostUsd) return limit(turn, 'turnCostUsd', `the turn cost $${turn.cost}`);
-  return undefined;
+  const spent = spentRefusal(state);
+  return spent && end(turn, spent.outcome, spent.code, spent.message);
 };
 
 const answered = (turn: TurnState, response: NonNullable<TurnState['response']>): NewDecision => {

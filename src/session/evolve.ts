@@ -76,14 +76,9 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     case 'request.built':
       return requestBuilt(state, event.seq, event.data);
     case 'request.failed':
-      return {
-        ...inRequest(state, event.data.turn, (request) => ({
-          ...request,
-          phase: 'failed',
-          problem: event.data.problem,
-        })),
-        modelReplies: state.modelReplies + 1,
-      };
+      return requestFailed(state, event.data);
+    case 'request.refused':
+      return requestRefused(state, event.seq, event.data);
     case 'request.retry':
       return inRequest(state, event.data.turn, (request) => ({
         ...request,
@@ -188,11 +183,53 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
     step: data.step,
     invalidInARow: invalidSteps(turn),
     callsMs: 0,
-    request: { seq, step: data.step, phase: 'open', attempt: 1, pause: NO_PAUSE, problem: undefined },
+    request: {
+      seq,
+      step: data.step,
+      phase: 'open',
+      attempt: 1,
+      pause: NO_PAUSE,
+      problem: undefined,
+      refusal: undefined,
+    },
     response: undefined,
     calls: [],
   })),
   lastRequest: seq,
+});
+
+const requestRefused = (
+  state: SessionState,
+  seq: number,
+  { turn, step, outcome, code, message }: EventData['request.refused'],
+): SessionState =>
+  inTurn(state, turn, (active) => ({
+    ...active,
+    request: {
+      seq,
+      step,
+      phase: 'refused',
+      attempt: 0,
+      pause: NO_PAUSE,
+      problem: undefined,
+      refusal: { outcome, code, message },
+    },
+  }));
+
+const requestFailed = (state: SessionState, data: EventData['request.failed']): SessionState => {
+  const { turn, problem, cost, maybeBilled } = data;
+  const failed = inRequest(state, turn, (request) => ({ ...request, phase: 'failed', problem }));
+  return {
+    ...spent(failed, turn, cost ?? (maybeBilled ? undefined : 0)),
+    modelReplies: state.modelReplies + 1,
+  };
+};
+
+/** Money counts for the turn and for the session; an unknown amount is remembered as unknown. */
+const spent = (state: SessionState, turn: number, cost: number | undefined): SessionState => ({
+  ...inTurn(state, turn, (active) => ({ ...active, cost: active.cost + (cost ?? 0) })),
+  cost: state.cost + (cost ?? 0),
+  costUnknown: state.costUnknown || cost === undefined,
 });
 
 /** Steps in a row, this one included, none of whose calls could be used. */
@@ -215,17 +252,12 @@ const responded = (state: SessionState, seq: number, data: EventData['response.r
     endsInCall: data.content.at(-1)?.type === 'call',
   };
   const answered = inRequest(state, data.turn, (request) => ({ ...request, phase: 'answered' }));
-  const cost = data.cost ?? 0;
-  return {
-    ...inTurn(answered, data.turn, (turn) => {
-      const signature = signatureOf(response);
-      const same = signature !== '' && signature === turn.signature;
-      return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1, cost: turn.cost + cost };
-    }),
-    modelReplies: state.modelReplies + 1,
-    cost: state.cost + cost,
-    costUnknown: state.costUnknown || data.cost === undefined,
-  };
+  const replied = inTurn(answered, data.turn, (turn) => {
+    const signature = signatureOf(response);
+    const same = signature !== '' && signature === turn.signature;
+    return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1 };
+  });
+  return { ...spent(replied, data.turn, data.cost), modelReplies: state.modelReplies + 1 };
 };
 
 /** The step's calls as one text, order aside: by it a step that repeats the last one is known. */
@@ -322,7 +354,9 @@ const processLost = (state: SessionState): SessionState => {
     active.request?.phase === 'open'
       ? { ...active.request, phase: 'failed', problem: undefined }
       : active.request;
-  return { ...state, active: { ...active, request, calls: active.calls.map(lost) } };
+  // A request that was under way may have been answered, and paid for.
+  const costUnknown = state.costUnknown || active.request?.phase === 'open';
+  return { ...state, costUnknown, active: { ...active, request, calls: active.calls.map(lost) } };
 };
 
 const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {

@@ -98,7 +98,7 @@ export type Doubt = {
   readonly reconcileNote: string | undefined;
 };
 
-export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped';
+export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped' | 'refused';
 
 export type RequestState = {
   readonly seq: number;
@@ -107,6 +107,14 @@ export type RequestState = {
   readonly attempt: number;
   readonly pause: Pause;
   readonly problem: RequestProblem | undefined;
+  /** Why it was not sent. */
+  readonly refusal: Refusal | undefined;
+};
+
+export type Refusal = {
+  readonly outcome: 'stopped' | 'failed';
+  readonly code: string;
+  readonly message: string;
 };
 
 /** The part of a response that the decider still needs. */
@@ -173,7 +181,7 @@ export type SessionState = {
   /** Tool and arguments of calls that were in doubt: a twin of one always asks a person. */
   readonly doubted: readonly string[];
   readonly cost: number;
-  /** Whether some response came without a known cost. */
+  /** Whether some response came without a known cost, or an attempt without a response may have been billed. */
   readonly costUnknown: boolean;
 };
 

@@ -75,6 +75,7 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
     case 'turn.ended':
       return { mark: TURN_MARKS[event.data.outcome], text: turnText(event.data) };
     case 'request.built':
+    case 'request.refused':
     case 'request.failed':
     case 'request.retry':
     case 'request.sent':
@@ -102,7 +103,7 @@ const inputTold = ({ input, by }: EventData['turn.accepted'], options: LineOptio
 
 type RequestEvent = Extract<
   LogEvent,
-  { type: 'request.built' | 'request.failed' | 'request.retry' | 'request.sent' }
+  { type: 'request.built' | 'request.refused' | 'request.failed' | 'request.retry' | 'request.sent' }
 >;
 
 const requestTold = (reading: Reading, event: RequestEvent): Told => {
@@ -112,6 +113,8 @@ const requestTold = (reading: Reading, event: RequestEvent): Told => {
   switch (event.type) {
     case 'request.built':
       return { who, text: builtText(reading, event.seq) };
+    case 'request.refused':
+      return { mark: 'fail', who: '', text: `not sent: ${firstLine(event.data.message)}` };
     case 'request.failed': {
       const { problem, maybeBilled, ms } = event.data;
       const billed = maybeBilled ? ', may be billed' : '';

@@ -3,6 +3,7 @@
  * sessions that can go on are driven until they rest. A session that rests costs a row, nothing else.
  */
 import { randomId, systemClock, systemRandom, type Clock, type Random } from '../clock.ts';
+import type { Prices } from '../cost/prices.ts';
 import { badInput, bug, OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
@@ -30,6 +31,7 @@ import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { StreamDelta } from './jobs.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
+import { priceSource } from './priced.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
 
@@ -47,6 +49,8 @@ export type RuntimeOptions = {
   readonly log?: Logger;
   /** Whether another owner's lease may be taken before it has run out; a seam for simulations. */
   readonly isGone?: (owner: Owner) => boolean;
+  /** Prices that go before those of the catalogue. */
+  readonly prices?: Prices;
   /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
   readonly faults?: Faults;
   /** Drives whatever can go on, also what other processes left or changed. Default true. */
@@ -108,6 +112,7 @@ export class Runtime {
       isGone: options.isGone ?? isGone,
       log: options.log ?? SILENT,
       faults: this.#faults,
+      prices: priceSource(options.prices),
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
     });
