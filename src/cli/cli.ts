@@ -82,7 +82,9 @@ export class Cli {
 
   async close(): Promise<void> {
     this.screen.close();
-    if (this.#runtime) await (await this.#runtime).close();
+    // What kept a runtime from opening was thrown to the command that asked for it.
+    const runtime = await this.#runtime?.catch(() => undefined);
+    if (runtime) await runtime.close();
     else await this.#store?.close();
   }
 
