@@ -12,9 +12,10 @@ export type NextRequest =
 export const nextRequest = (
   builder: RequestBuilder,
   state: SessionState,
-  { turn, step }: Extract<Work, { kind: 'build' }>,
+  work: Extract<Work, { kind: 'build' }>,
 ): NextRequest => {
-  const refusal = spentRefusal(state);
-  if (refusal) return { type: 'request.refused', data: { turn, step, ...refusal } };
-  return { type: 'request.built', ...builder.build(state, turn, step) };
+  const refusal = spentRefusal(state) ?? builder.select(state);
+  if (!refusal) return { type: 'request.built', ...builder.build(state, work) };
+  const { outcome, code, message } = refusal;
+  return { type: 'request.refused', data: { turn: work.turn, step: work.step, outcome, code, message } };
 };

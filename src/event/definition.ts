@@ -97,6 +97,22 @@ export const LIMITS_DEFAULT: Limits = {
   sessionCostUsd: 100,
 };
 
+/** Which turns a request holds. Calls and their results stay together, so it is always whole turns. */
+export type SelectionPolicy =
+  /** All of them: requests only ever grow, which caches and signed reasoning need. */
+  | { readonly kind: 'all' }
+  /** The last so many, the running one included. */
+  | { readonly kind: 'last-turns'; readonly turns: number }
+  /** Oldest turns are left out once a request would have more tokens, by the estimate that its record shows. */
+  | { readonly kind: 'budget'; readonly tokens: number };
+
+export type ContextPlan = {
+  /** Default all. A session can be given another. */
+  readonly select?: SelectionPolicy;
+  /** History is summarised by the model before the next request, once the last had so many tokens in and out. */
+  readonly compactAtTokens?: number;
+};
+
 export type AgentDefinition = {
   readonly name: string;
   readonly instructions: string;
@@ -104,4 +120,6 @@ export type AgentDefinition = {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
   readonly limits: Limits;
+  /** Absent: requests only grow. */
+  readonly context?: ContextPlan;
 };

@@ -6,7 +6,8 @@ import { checkSchema, decodeArguments } from '../effect/arguments.ts';
 import { digestOf, type Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor, Content } from '../event/content.ts';
-import type { ApprovalDecision, NewFact, Settlement } from '../event/events.ts';
+import type { ApprovalDecision, NewFact, SelectionChange, Settlement } from '../event/events.ts';
+import { decideCompaction, decideSelection } from './decide-context.ts';
 import { findCall, toolOf, type CallState, type Decided, type SessionState } from './state.ts';
 
 export type Command =
@@ -30,7 +31,16 @@ export type Command =
       readonly by: Actor;
       readonly note?: string;
     }
-  | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string };
+  | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string }
+  | {
+      readonly kind: 'select';
+      readonly change: SelectionChange;
+      readonly by: Actor;
+      readonly reason?: string;
+      /** It is known that signed reasoning behind the cut goes. */
+      readonly dropsReasoning?: true;
+    }
+  | { readonly kind: 'compact'; readonly by: Actor; readonly dropsReasoning?: true };
 
 export type Decision =
   | { readonly kind: 'facts'; readonly facts: readonly NewFact[]; readonly turn?: number }
@@ -53,7 +63,13 @@ export type RefusalCode =
   | 'digest-mismatch'
   | 'turn-cancelled'
   | 'arguments-invalid'
-  | 'nothing-to-cancel';
+  | 'nothing-to-cancel'
+  | 'selection-invalid'
+  | 'turn-not-found'
+  | 'turn-held'
+  | 'turn-summarised'
+  | 'reasoning-signed'
+  | 'nothing-to-summarise';
 
 export const decide = (state: SessionState, command: Command): Decision => {
   switch (command.kind) {
@@ -65,6 +81,10 @@ export const decide = (state: SessionState, command: Command): Decision => {
       return settle(state, command);
     case 'cancel':
       return cancel(state, command);
+    case 'select':
+      return decideSelection(state, command);
+    case 'compact':
+      return decideCompaction(state, command);
     default:
       return command satisfies never;
   }

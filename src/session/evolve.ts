@@ -6,8 +6,17 @@
  */
 import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
+import { isSigned } from '../event/signed.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
+import {
+  COMPACTIONS_PER_TURN_MAX,
+  countedBy,
+  responseOf,
+  summaryMade,
+  summaryReceived,
+  wished,
+} from './evolve-context.ts';
 import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
 import {
   NO_PAUSE,
@@ -19,6 +28,7 @@ import {
   type SessionState,
   type TurnState,
 } from './state.ts';
+import { inRequest, inTurn, spent } from './within.ts';
 
 const NO_AGENT: SessionState['agent'] = {
   name: '',
@@ -41,6 +51,12 @@ export const initial = (session: string): SessionState => ({
   queue: [],
   modelReplies: 0,
   lastRequest: undefined,
+  wishes: { policy: undefined, out: [], pinned: [] },
+  choice: { out: [] },
+  summary: undefined,
+  compactionAsked: false,
+  signedTurn: 0,
+  counted: undefined,
   leftOpen: [],
   doubted: [],
   cost: 0,
@@ -65,6 +81,17 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
       return { ...state, agent: event.data.agent };
     case 'turn.accepted':
       return accepted(state, event.seq, event.data);
+    case 'selection.changed':
+      return { ...state, wishes: wished(state.wishes, event.data.change) };
+    case 'compaction.requested':
+      return { ...state, compactionAsked: true };
+    case 'history.summarised':
+      return {
+        ...summaryMade(state, event.data.turn, 1),
+        summary: { ...event.data, seq: event.seq },
+      };
+    case 'summary.discarded':
+      return summaryMade(state, event.data.turn, COMPACTIONS_PER_TURN_MAX);
     case 'turn.cancel_requested':
       return inTurn(state, event.data.turn, (turn) => ({
         ...turn,
@@ -133,16 +160,6 @@ const countWork = (state: SessionState, event: LogEvent): SessionState => {
 const worked = (state: SessionState, ms: number): SessionState =>
   state.active ? { ...state, active: { ...state.active, activeMs: state.active.activeMs + ms } } : state;
 
-const inTurn = (state: SessionState, turn: number, change: (turn: TurnState) => TurnState): SessionState =>
-  state.active?.turn === turn ? { ...state, active: change(state.active) } : state;
-
-const inRequest = (
-  state: SessionState,
-  turn: number,
-  change: (request: RequestState) => RequestState,
-): SessionState =>
-  inTurn(state, turn, (active) => (active.request ? { ...active, request: change(active.request) } : active));
-
 const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
   turn,
   acceptedSeq,
@@ -157,6 +174,7 @@ const newTurn = (turn: number, acceptedSeq: number): TurnState => ({
   activeMs: 0,
   callsMs: 0,
   cost: 0,
+  compactions: 0,
 });
 
 const accepted = (state: SessionState, seq: number, data: EventData['turn.accepted']): SessionState => {
@@ -177,25 +195,30 @@ const titleOf = (input: EventData['turn.accepted']['input']): string => {
   return points.length <= TITLE_LENGTH_MAX ? line : `${points.slice(0, TITLE_LENGTH_MAX - 1).join('')}…`;
 };
 
+const newRequest = (seq: number, step: number): RequestState => ({
+  seq,
+  step,
+  phase: 'open',
+  attempt: 1,
+  pause: NO_PAUSE,
+  bytes: 0,
+  summary: undefined,
+  problem: undefined,
+  refusal: undefined,
+});
+
 const requestBuilt = (state: SessionState, seq: number, data: EventData['request.built']): SessionState => ({
   ...inTurn(state, data.turn, (turn) => ({
     ...turn,
     step: data.step,
     invalidInARow: invalidSteps(turn),
     callsMs: 0,
-    request: {
-      seq,
-      step: data.step,
-      phase: 'open',
-      attempt: 1,
-      pause: NO_PAUSE,
-      problem: undefined,
-      refusal: undefined,
-    },
+    request: { ...newRequest(seq, data.step), bytes: data.bytes, summary: data.summary },
     response: undefined,
     calls: [],
   })),
   lastRequest: seq,
+  choice: data.selection ?? state.choice,
 });
 
 const requestRefused = (
@@ -205,15 +228,7 @@ const requestRefused = (
 ): SessionState =>
   inTurn(state, turn, (active) => ({
     ...active,
-    request: {
-      seq,
-      step,
-      phase: 'refused',
-      attempt: 0,
-      pause: NO_PAUSE,
-      problem: undefined,
-      refusal: { outcome, code, message },
-    },
+    request: { ...newRequest(seq, step), phase: 'refused', refusal: { outcome, code, message } },
   }));
 
 const requestFailed = (state: SessionState, data: EventData['request.failed']): SessionState => {
@@ -224,13 +239,6 @@ const requestFailed = (state: SessionState, data: EventData['request.failed']): 
     modelReplies: state.modelReplies + 1,
   };
 };
-
-/** Money counts for the turn and for the session; an unknown amount is remembered as unknown. */
-const spent = (state: SessionState, turn: number, cost: number | undefined): SessionState => ({
-  ...inTurn(state, turn, (active) => ({ ...active, cost: active.cost + (cost ?? 0) })),
-  cost: state.cost + (cost ?? 0),
-  costUnknown: state.costUnknown || cost === undefined,
-});
 
 /** Steps in a row, this one included, none of whose calls could be used. */
 export const invalidSteps = (turn: TurnState): number => {
@@ -243,21 +251,20 @@ const isMistake = ({ closing, attempt, round }: CallState): boolean =>
   closing?.kind === 'rejected' && closing.reason !== 'denied-by-policy' && attempt === 0 && round === 0;
 
 const responded = (state: SessionState, seq: number, data: EventData['response.received']): SessionState => {
-  const response: ResponseState = {
-    seq,
-    stop: data.stop,
-    stopDetail: data.stopDetail,
-    calls: data.content.filter((block) => block.type === 'call'),
-    hasText: data.content.some((block) => block.type === 'text' && block.text.trim() !== ''),
-    endsInCall: data.content.at(-1)?.type === 'call',
-  };
+  if (state.active?.request?.summary) return summaryReceived(state, seq, data);
+  const response = responseOf(seq, data);
   const answered = inRequest(state, data.turn, (request) => ({ ...request, phase: 'answered' }));
   const replied = inTurn(answered, data.turn, (turn) => {
     const signature = signatureOf(response);
     const same = signature !== '' && signature === turn.signature;
     return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1 };
   });
-  return { ...spent(replied, data.turn, data.cost), modelReplies: state.modelReplies + 1 };
+  return {
+    ...spent(replied, data.turn, data.cost),
+    modelReplies: state.modelReplies + 1,
+    signedTurn: data.content.some(isSigned) ? data.turn : state.signedTurn,
+    counted: countedBy(state, data),
+  };
 };
 
 /** The step's calls as one text, order aside: by it a step that repeats the last one is known. */

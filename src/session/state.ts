@@ -5,8 +5,8 @@
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor, Content, Cut, Outcome, ResponseBlock, StopReason } from '../event/content.ts';
-import type { AgentDefinition } from '../event/definition.ts';
-import type { RequestProblem, TurnOutcome } from '../event/events.ts';
+import type { AgentDefinition, SelectionPolicy } from '../event/definition.ts';
+import type { Choice, EventData, RequestProblem, TurnOutcome } from '../event/events.ts';
 
 /** How a call was closed, and what the model is told. Exactly one for every call of a response. */
 export type Closing =
@@ -98,10 +98,14 @@ export type Doubt = {
   readonly reconcileNote: string | undefined;
 };
 
-export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped' | 'refused';
+export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped' | 'refused' | 'summarised';
 
 export type RequestState = {
   readonly seq: number;
+  /** UTF-8 bytes of the body. */
+  readonly bytes: number;
+  /** What it asks a summary of. */
+  readonly summary: { readonly to: number; readonly bytes: number } | undefined;
   readonly step: number;
   readonly phase: RequestPhase;
   readonly attempt: number;
@@ -124,6 +128,8 @@ export type ResponseState = {
   readonly stopDetail: string | undefined;
   readonly calls: readonly Extract<ResponseBlock, { type: 'call' }>[];
   readonly hasText: boolean;
+  /** UTF-8 bytes of its texts. */
+  readonly textBytes: number;
   /** Whether the last block is a call, which an output limit may have cut. */
   readonly endsInCall: boolean;
 };
@@ -148,6 +154,8 @@ export type TurnState = {
   readonly callsMs: number;
   /** US dollars, as far as known. */
   readonly cost: number;
+  /** Summaries asked for in this turn. */
+  readonly compactions: number;
 };
 
 export type TurnRecord = {
@@ -159,6 +167,16 @@ export type TurnRecord = {
   readonly outcome: TurnOutcome | undefined;
   readonly reason: string | undefined;
 };
+
+/** What people and programs have said about what requests hold. */
+export type Wishes = {
+  /** Instead of the agent's own policy. */
+  readonly policy: SelectionPolicy | undefined;
+  readonly out: readonly number[];
+  readonly pinned: readonly number[];
+};
+
+export type Summary = EventData['history.summarised'] & { readonly seq: number };
 
 export type SessionState = {
   readonly session: string;
@@ -176,6 +194,16 @@ export type SessionState = {
   readonly modelReplies: number;
   /** The last request that was built, whose parts the next one can share. */
   readonly lastRequest: number | undefined;
+  readonly wishes: Wishes;
+  /** What the last request was made by. */
+  readonly choice: Choice;
+  readonly summary: Summary | undefined;
+  /** A summary was asked for and is not made yet. */
+  readonly compactionAsked: boolean;
+  /** The last turn with reasoning that its provider signed over everything before it; 0 without any. */
+  readonly signedTurn: number;
+  /** Bytes and tokens of the last request that a provider counted, and the tokens of its answer. */
+  readonly counted: Counted | undefined;
   /** Calls of ended turns whose outcome is still open: in doubt, or running on after a cancel. */
   readonly leftOpen: readonly CallState[];
   /** Tool and arguments of calls that were in doubt: a twin of one always asks a person. */
@@ -184,6 +212,8 @@ export type SessionState = {
   /** Whether some response came without a known cost, or an attempt without a response may have been billed. */
   readonly costUnknown: boolean;
 };
+
+export type Counted = { readonly bytes: number; readonly tokens: number; readonly answerTokens: number };
 
 export const twin = (tool: string, args: string): string => `${tool} ${args}`;
 

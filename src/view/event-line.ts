@@ -9,6 +9,7 @@ import { toolOf } from '../session/state.ts';
 import { argumentsBrief, contentBrief, contentText, firstLine } from './brief.ts';
 import { countOf, formatBytes, formatCost, formatCount, formatDuration, formatShare } from './format.ts';
 import { tokensIn, type Reading } from './reading.ts';
+import { changeWords, DISCARDED_WORDS } from './selection-words.ts';
 
 export type Mark = 'fact' | 'decision' | 'ok' | 'fail' | 'doubt' | 'run' | 'wait' | 'cancelled';
 
@@ -74,6 +75,11 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
       };
     case 'turn.ended':
       return { mark: TURN_MARKS[event.data.outcome], text: turnText(event.data) };
+    case 'selection.changed':
+    case 'compaction.requested':
+    case 'history.summarised':
+    case 'summary.discarded':
+      return contextTold(event, options);
     case 'request.built':
     case 'request.refused':
     case 'request.failed':
@@ -84,6 +90,31 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
       return responseTold(reading, event.data);
     default:
       return callTold(reading, event, options);
+  }
+};
+
+type ContextEvent = Extract<
+  LogEvent,
+  { type: 'selection.changed' | 'compaction.requested' | 'history.summarised' | 'summary.discarded' }
+>;
+
+const contextTold = (event: ContextEvent, options: LineOptions): Told => {
+  switch (event.type) {
+    case 'selection.changed': {
+      const { by, reason } = event.data;
+      const text = `${changeWords(event.data)}${because(reason)}`;
+      return { who: actorName(by, options), text, by: by.name };
+    }
+    case 'compaction.requested': {
+      const { by } = event.data;
+      return { who: actorName(by, options), text: 'asked for a summary of what was said', by: by.name };
+    }
+    case 'history.summarised':
+      return { text: `the summary stands for events 1 to ${event.data.to} in later requests` };
+    case 'summary.discarded':
+      return { mark: 'fail', text: `no summary: ${DISCARDED_WORDS[event.data.reason]}` };
+    default:
+      return event satisfies never;
   }
 };
 
@@ -181,20 +212,7 @@ const responseTold = (reading: Reading, data: EventData['response.received']): T
   };
 };
 
-type CallEvent = Exclude<
-  LogEvent,
-  | RequestEvent
-  | {
-      type:
-        | 'session.created'
-        | 'agent.updated'
-        | 'turn.accepted'
-        | 'turn.cancel_requested'
-        | 'driver.changed'
-        | 'turn.ended'
-        | 'response.received';
-    }
->;
+type CallEvent = Extract<LogEvent, { type: `call.${string}` | `approval.${string}` }>;
 
 const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Told => {
   const call = reading.call(event.data.call);

@@ -263,7 +263,7 @@ export class Driver {
     const { agent } = this.#options.jobs;
     switch (work.kind) {
       case 'build':
-        return this.#build(work, batch);
+        return this.#build(batch);
       case 'resend': {
         const { turn, step, attempt } = work;
         batch.add({ type: 'request.sent', data: { turn, step, attempt } });
@@ -281,14 +281,15 @@ export class Driver {
     this.#begun.add(workName(work));
   }
 
-  #build(work: Extract<Work, { kind: 'build' }>, batch: Batch): void {
+  #build(batch: Batch): void {
     const { agent } = this.#options.jobs;
     // Between steps no call is open, so a newer build's definition can take over.
     if (definitionDigest(batch.state.agent) !== agent.digest)
       batch.add({ type: 'agent.updated', data: { agent: agent.definition, program: this.#options.program } });
     // The newer definition may end the turn instead: its limits are lower.
     const { builder } = this.#live;
-    if (!builder || !next(batch.state).some((one) => one.kind === 'build')) return;
+    const work = next(batch.state).find((one) => one.kind === 'build');
+    if (!builder || !work) return;
     const request = nextRequest(builder, batch.state, work);
     if (request.type === 'request.refused') return batch.add({ type: request.type, data: request.data });
     const { type, data, head, tail } = request;

@@ -9,7 +9,7 @@ import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
-import type { ApprovalDecision, LogEvent, Settlement } from '../event/events.ts';
+import type { ApprovalDecision, LogEvent, SelectionChange, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
@@ -154,6 +154,34 @@ export class Runtime {
   async cancel(session: string, options: { by?: Actor; reason?: string } = {}): Promise<Answered> {
     const { by = HERE, reason } = options;
     return this.#answer(session, { kind: 'cancel', by, ...(reason !== undefined && { reason }) });
+  }
+
+  /**
+   * Records what later requests leave out, or hold whatever their policy says. Throws `reasoning-signed` where
+   * that takes signed reasoning out and `dropsReasoning` was not said, `turn-held`, `turn-summarised`, ...
+   */
+  async select(
+    session: string,
+    change: SelectionChange,
+    options: { by?: Actor; reason?: string; dropsReasoning?: boolean } = {},
+  ): Promise<Answered> {
+    const { by = HERE, reason, dropsReasoning = false } = options;
+    return this.#answer(session, {
+      kind: 'select',
+      change,
+      by,
+      ...(reason !== undefined && { reason }),
+      ...(dropsReasoning && { dropsReasoning }),
+    });
+  }
+
+  /**
+   * Asks for a summary of what was said: the model writes it before the next request of the running turn, or of
+   * the next one where none runs. Throws `nothing-to-summarise`, `reasoning-signed`.
+   */
+  async compact(session: string, options: { by?: Actor; dropsReasoning?: boolean } = {}): Promise<Answered> {
+    const { by = HERE, dropsReasoning = false } = options;
+    return this.#answer(session, { kind: 'compact', by, ...(dropsReasoning && { dropsReasoning }) });
   }
 
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
@@ -323,14 +351,18 @@ const checkKey = (key: string): string => {
   });
 };
 
+const FIX_INPUT: ReadonlySet<string> = new Set([
+  'arguments-invalid',
+  'turn-key-reused',
+  'selection-invalid',
+  'turn-not-found',
+]);
+
 const refused = (decision: Exclude<Decision, { kind: 'facts' }>, session: string): OnrecordError => {
   if (decision.kind === 'replayed') return badInput('already-done', 'This was done already.', { session });
   return new OnrecordError(decision.message, {
     code: decision.code,
-    next:
-      decision.code === 'arguments-invalid' || decision.code === 'turn-key-reused'
-        ? 'fix-input'
-        : 'look-again',
+    next: FIX_INPUT.has(decision.code) ? 'fix-input' : 'look-again',
     details: { session, ...(decision.decided && { decided: decision.decided }) },
   });
 };
