@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   settle: async () => (await import('./commands/settle.ts')).settle,
   sessions: async () => (await import('./commands/sessions.ts')).sessions,
   show: async () => (await import('./commands/show.ts')).show,
+  context: async () => (await import('./commands/context.ts')).context,
   cache: async () => (await import('./commands/cache.ts')).cache,
   cost: async () => (await import('./commands/cost.ts')).cost,
   replay: async () => (await import('./commands/replay.ts')).replay,

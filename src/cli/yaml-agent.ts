@@ -6,7 +6,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { badInput, isOnrecordError } from '../errors.ts';
-import { LIMITS_DEFAULT, type Limits, type Policy, type PolicyRule } from '../event/definition.ts';
+import {
+  LIMITS_DEFAULT,
+  type ContextPlan,
+  type Limits,
+  type Policy,
+  type PolicyRule,
+} from '../event/definition.ts';
 import { EFFECT_KINDS } from '../event/effect-kind.ts';
 import { scriptedModel } from '../model/scripted.ts';
 import { readScript } from '../model/script-file.ts';
@@ -56,6 +62,22 @@ const limits = z.strictObject(
   Object.fromEntries(Object.keys(LIMITS_DEFAULT).map((name) => [name, z.number().positive().optional()])),
 );
 
+const count = z.number().int().min(1);
+
+const context = z.strictObject({
+  select: z
+    .union(
+      [
+        z.strictObject({ kind: z.literal('all') }),
+        z.strictObject({ kind: z.literal('last-turns'), turns: count }),
+        z.strictObject({ kind: z.literal('budget'), tokens: count }),
+      ],
+      'must be { kind: all }, { kind: last-turns, turns: N } or { kind: budget, tokens: N }',
+    )
+    .optional(),
+  compactAtTokens: count.optional(),
+});
+
 const schema: z.ZodType = z.strictObject({
   name: z
     .string()
@@ -67,6 +89,7 @@ const schema: z.ZodType = z.strictObject({
   tools: z.array(toolSetSchema).optional(),
   policy: z.array(rule).optional(),
   limits: limits.optional(),
+  context: context.optional(),
 });
 
 type AgentFile = {
@@ -77,6 +100,7 @@ type AgentFile = {
   readonly tools?: readonly ToolSet[];
   readonly policy?: readonly PolicyRule[];
   readonly limits?: Partial<Limits>;
+  readonly context?: ContextPlan;
 };
 
 /** The agent files of a project, by name of file. */
@@ -103,7 +127,7 @@ export const readAgentFile = async (where: string, place: ToolSetPlace): Promise
     tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
   const model = await placed(document, ['model', 'scripted'], () => scripted(file.model.scripted, place));
   const policy: Policy = { rules: file.policy ?? [] };
-  const { description, instructions, limits: given } = file;
+  const { description, instructions, limits: given, context: plan } = file;
   return placed(document, [], () =>
     defineAgent({
       name: file.name ?? basename(where).replace(/\.ya?ml$/, ''),
@@ -113,6 +137,7 @@ export const readAgentFile = async (where: string, place: ToolSetPlace): Promise
       policy,
       ...(description !== undefined && { description }),
       ...(given && { limits: given }),
+      ...(plan && { context: plan }),
     }),
   );
 };

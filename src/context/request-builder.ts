@@ -129,6 +129,11 @@ export class RequestBuilder {
     return { data, head: head.text, tail: tail.text, parts };
   }
 
+  /** The event that each part of the next request stands for. */
+  get seqs(): readonly number[] {
+    return this.#origins.map((entry) => entry.seq);
+  }
+
   /**
    * The bytes of the last request in the log; undefined where this build would make other bytes of it, which
    * then have to be taken from the record.

@@ -105,10 +105,8 @@ const contextTold = (event: ContextEvent, options: LineOptions): Told => {
       const text = `${changeWords(event.data)}${because(reason)}`;
       return { who: actorName(by, options), text, by: by.name };
     }
-    case 'compaction.requested': {
-      const { by } = event.data;
-      return { who: actorName(by, options), text: 'asked for a summary of what was said', by: by.name };
-    }
+    case 'compaction.requested':
+      return { who: actorName(event.data.by, options), text: 'asked for a summary', by: event.data.by.name };
     case 'history.summarised':
       return { text: `the summary stands for events 1 to ${event.data.to} in later requests` };
     case 'summary.discarded':
@@ -167,7 +165,8 @@ const requestTold = (reading: Reading, event: RequestEvent): Told => {
 const builtText = (reading: Reading, seq: number): string => {
   const request = reading.requestAt(seq);
   if (!request) return '';
-  const { bytes, newBytes, newFrame, parts, number, answer } = request;
+  const { bytes, newBytes, newFrame, parts, number, answer, summary } = request;
+  if (summary) return `${countOf(parts, 'part')}, asks for a summary`;
   const size = answer?.usage
     ? `${countOf(parts, 'part')}, ${formatCount(tokensIn(answer.usage))} tokens`
     : `${countOf(parts, 'part')}, ${formatBytes(bytes)}`;
@@ -191,14 +190,21 @@ const STOPS: Readonly<Record<EventData['response.received']['stop'], string | un
 };
 
 const responseTold = (reading: Reading, data: EventData['response.received']): Told => {
-  const { content, cost, ms, firstTokenMs, stop } = data;
+  const { content, cost, ms, firstTokenMs, stop, turn, step } = data;
   const body = content
     .flatMap((block: ResponseBlock) =>
       block.type === 'text' && block.text.trim() !== '' ? [block.text] : [],
     )
     .join('\n\n');
   const calls = content.filter((block) => block.type === 'call').length;
-  const asks = calls > 0 ? `asks for ${countOf(calls, 'call')}` : body === '' ? 'says nothing' : 'answers';
+  const summary = reading.requestOf(turn, step)?.summary === true;
+  const asks = summary
+    ? 'writes a summary'
+    : calls > 0
+      ? `asks for ${countOf(calls, 'call')}`
+      : body === ''
+        ? 'says nothing'
+        : 'answers';
   const stopped = STOPS[stop];
   const first =
     firstTokenMs !== undefined && firstTokenMs > 0 ? [`first token ${formatDuration(firstTokenMs)}`] : [];

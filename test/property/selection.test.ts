@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rebuildAll } from '../../src/context/rebuild.ts';
 import type { Digest } from '../../src/event/canonical.ts';
+import { callPosition } from '../../src/event/call-id.ts';
 import type { SelectionPolicy } from '../../src/event/definition.ts';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent, SelectionChange } from '../../src/event/events.ts';
@@ -12,9 +13,11 @@ import type { Model, ModelReply } from '../../src/model/model.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { verify } from '../../src/replay/verify.ts';
+import { sentPlan, type SentPlan } from '../../src/view/request-plan.ts';
 import { waiting } from '../../src/session/next.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
+import { fold } from '../kit/audit.ts';
 import { settings } from '../kit/arbitrary.ts';
 import { calm, FakeClock, seededRandom } from '../kit/clock.ts';
 import { problemOf, SigningProvider } from '../kit/signing-provider.ts';
@@ -38,7 +41,7 @@ type PlannedTurn = {
 const policy: fc.Arbitrary<SelectionPolicy> = fc.oneof(
   fc.constant({ kind: 'all' } as const),
   fc.integer({ min: 1, max: 3 }).map((turns) => ({ kind: 'last-turns', turns }) as const),
-  fc.integer({ min: 100, max: 2000 }).map((tokens) => ({ kind: 'budget', tokens }) as const),
+  fc.integer({ min: 20, max: 2000 }).map((tokens) => ({ kind: 'budget', tokens }) as const),
 );
 
 const change: fc.Arbitrary<SelectionChange> = fc.oneof(
@@ -65,7 +68,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-const turn: fc.Arbitrary<PlannedTurn> = fc.record({
+const plannedTurn: fc.Arbitrary<PlannedTurn> = fc.record({
   words: fc.integer({ min: 1, max: 80 }),
   steps: fc.array(
     fc.array(
@@ -82,6 +85,12 @@ const turn: fc.Arbitrary<PlannedTurn> = fc.record({
 });
 
 const SUMMARY_ASKED = 'Write a summary of everything above.';
+
+const text = (words: string): ModelReply & { kind: 'response' } => ({
+  kind: 'response',
+  stop: 'end',
+  content: words === '' ? [] : [{ type: 'text', text: words }],
+});
 
 class Session {
   readonly clock: FakeClock = new FakeClock();
@@ -136,11 +145,6 @@ class Session {
 
   #reply(number: number, body: string): Extract<ModelReply, { kind: 'response' }> {
     const plan = this.#turns[number - 1];
-    const text = (words: string): ModelReply & { kind: 'response' } => ({
-      kind: 'response',
-      stop: 'end',
-      content: words === '' ? [] : [{ type: 'text', text: words }],
-    });
     if (body.includes(SUMMARY_ASKED)) {
       const summary = plan?.summary ?? 3;
       if (summary === 'nothing') return text('');
@@ -241,6 +245,60 @@ const expectShrunk = (events: readonly LogEvent[]): void => {
   }
 };
 
+/** What there is to hold, counted in the simplest way: without the conversation, the choice or the manifest. */
+const countAll = (events: readonly LogEvent[]): Readonly<Record<string, number>> => {
+  const counts = { input: 0, response: 0, reasoning: 0, result: 0, file: 0, summary: 0 };
+  const asked = new Set<string>();
+  const closed = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'turn.accepted') counts.input++;
+    if (event.type === 'request.built' && event.data.summary)
+      asked.add(`${event.data.turn}.${event.data.step}`);
+    if (event.type === 'response.received') {
+      const { turn, step, content } = event.data;
+      if (asked.has(`${turn}.${step}`)) counts.summary++;
+      else {
+        counts.response++;
+        counts.reasoning += content.filter((block) => block.type === 'reasoning').length;
+        counts.result += content.filter((block) => block.type === 'call').length;
+      }
+    }
+    if (event.type === 'call.result' && event.data.outcome.kind === 'ok' && !closed.has(event.data.call)) {
+      closed.add(event.data.call);
+      counts.file += event.data.outcome.content.filter((part) => part.type === 'blob').length;
+    }
+  }
+  return counts;
+};
+
+/** Every part once, in one of four states; what is said to be in the request is in it, and nothing else is. */
+const expectManifest = (plan: SentPlan, events: readonly LogEvent[], body: string): void => {
+  const { parts, counts } = plan.manifest;
+  const of = (kind: string): number => parts.filter((part) => part.kind === kind).length;
+  const expected = countAll(events);
+  expect(Object.fromEntries(Object.keys(expected).map((kind) => [kind, of(kind)]))).toEqual(expected);
+  expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(parts.length);
+  const places = parts.flatMap(({ kind, seq, label }) =>
+    seq === undefined ? [] : [`${kind} ${seq} ${kind === 'file' || kind === 'result' ? label : ''}`],
+  );
+  if (of('file') < 2) expect(new Set(places).size).toBe(places.length);
+  for (const { kind, turn, state, reason, bytes } of parts) {
+    if (state === 'left-out' || state === 'summarised') expect(reason).not.toBe('');
+    else expect(bytes).toBeGreaterThan(0);
+    if (kind === 'input') expect(body.includes(`"Message ${turn}: `)).toBe(state === 'kept');
+  }
+  const { wishes, leftOpen } = fold('', events);
+  for (const held of [...wishes.pinned, ...leftOpen.map((call) => callPosition(call.id).turn)])
+    if (parts.some(({ kind, turn, seq }) => kind === 'input' && turn === held && seq !== undefined))
+      expect(body.includes(`"Message ${held}: `)).toBe(true);
+  const reasoning = parts.filter(({ kind, state }) => kind === 'reasoning' && state === 'kept').length;
+  expect(body.match(/"opaque":/g)?.length ?? 0).toBe(reasoning);
+  // What parts are said to take is what the request takes, but for brackets and commas.
+  const inside = parts.filter(({ state }) => state === 'kept' || state === 'shortened');
+  const sum = inside.reduce((all, part) => all + part.bytes, 0);
+  expect(Math.abs(sum - plan.manifest.bytes)).toBeLessThanOrEqual(3 * parts.length + 5);
+};
+
 export const expectSound = async (session: Session): Promise<void> => {
   const { store } = session;
   const stored = await store.read(session.session);
@@ -248,10 +306,12 @@ export const expectSound = async (session: Session): Promise<void> => {
   const blob = (digest: Digest): Promise<Uint8Array | undefined> => store.blob(digest);
   expectShrunk(events);
   const bodies: string[] = [];
-  for await (const { head, parts, tail } of rebuildAll(events, blob)) {
+  for await (const { seq, head, parts, tail } of rebuildAll(events, blob)) {
     const body = head + parts.join(',') + tail;
     expect(problemOf(body)).toBeUndefined();
     bodies.push(body);
+    const plan = await sentPlan(session.session, events, rebuildAll(events, blob), bodies.length);
+    expectManifest(plan, events.slice(0, seq - 1), body);
   }
   expect(session.provider.seen.map((seen) => seen.problem).filter(Boolean)).toEqual([]);
   expect(session.provider.seen.map((seen) => seen.body)).toEqual(bodies);
@@ -271,7 +331,7 @@ export const expectSound = async (session: Session): Promise<void> => {
 test('any conversation, any selection, any compaction: every request is valid, its pairs whole, its reasoning in place', async () => {
   const counts = { out: 0, summarised: 0, discarded: 0, stripped: 0, refused: 0 };
   const holds = fc.assert(
-    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 5 }), async (turns) => {
+    fc.asyncProperty(fc.array(plannedTurn, { minLength: 1, maxLength: 5 }), async (turns) => {
       const session = new Session(turns);
       try {
         await session.run();
