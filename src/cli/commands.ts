@@ -20,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   replay: async () => (await import('./commands/replay.ts')).replay,
   verify: async () => (await import('./commands/verify.ts')).verify,
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
+  measure: async () => (await import('./commands/measure.ts')).measure,
   agents: async () => (await import('./commands/agents.ts')).agents,
   tools: async () => (await import('./commands/tools.ts')).tools,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,

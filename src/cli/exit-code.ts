@@ -54,6 +54,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'number-invalid',
   'price-file-invalid',
   'price-file-not-found',
+  'price-unknown',
   'scenario-invalid',
   'scenario-not-found',
   'script-invalid',

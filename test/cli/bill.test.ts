@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { clerk, sessionIn, type Project } from './project.ts';
 
@@ -83,4 +85,30 @@ test('a-price-file-goes-first, and a wrong one is shown at its place', async () 
   expect(code).toBe(2);
   expect(stderr).toContain('price-file-invalid');
   expect(stderr).toContain('prices.yaml:3');
+});
+
+test('a-measurement offline: the plan has a price, the run a table and a page, wrong words an answer', async () => {
+  const place = clerk(STEPS);
+  const words = ['measure', 'cache', '--turns', '3', '--gaps', '1m,6m', '--prefix', '2000'];
+  const plan = await place.onrecord(...words, '--dry-run');
+  expect(plan.code).toBe(0);
+  expect(plan.stdout).toContain('3 sessions of 3 turns');
+  expect(plan.stdout).toMatch(/At most \$0\.0\d+/);
+  const { stdout, code } = await place.on({ columns: 80 }, ...words, '--html', 'cache.html');
+  expect(code).toBe(0);
+  for (const row of stdout.split('\n'))
+    expect(row.replaceAll(/\u001b\[\d+m/g, '').length).toBeLessThanOrEqual(80);
+  expect(stdout).toContain('nothing was sent');
+  expect(readFileSync(join(place.folder, 'cache.html'), 'utf8')).toContain('<svg ');
+  for (const wrong of [
+    ['--gaps', 'soon'],
+    ['--prefix', '0'],
+    ['--turns', '1'],
+    ['--agent', 'nobody'],
+    ['--budget', 'x'],
+  ])
+    expect((await place.onrecord('measure', 'cache', ...wrong)).code).toBe(2);
+  expect((await place.onrecord('measure', 'tea')).code).toBe(2);
+  const unpriced = await place.onrecord('measure', 'cache', '--agent', 'clerk', '--yes');
+  expect(unpriced.stderr).toContain('price-unknown');
 });

@@ -2,12 +2,16 @@
 import { rebuildAll } from '../../context/rebuild.ts';
 import type { LogStore } from '../../log/store.ts';
 import { cacheReuse, type ReuseRow } from '../../view/cache-reuse.ts';
-import { countOf, formatCost, formatCount, formatShare } from '../../view/format.ts';
+import { breakEvenMs, WARM_RULES, warmReport, warmRow } from '../../view/warm-keeping.ts';
+import type { WarmReport, WarmRow } from '../../view/warm-keeping.ts';
+import { ratesAt } from '../../cost/prices.ts';
+import { countOf, formatCost, formatCount, formatDuration, formatShare } from '../../view/format.ts';
 import { causeWords, lessWords, type CauseWords } from '../../view/reuse-words.ts';
 import { loadPrices } from '../../worker/priced.ts';
 import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { isGiven } from '../given.ts';
 import { namedSession, openRecord, readRecord } from '../record.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { concat, dim, EMPTY, line, own, SIGN, theirs, type Shown } from '../terminal/shown.ts';
@@ -18,13 +22,17 @@ export const cache: Command = {
   summary:
     'Shows what each request shared with the one before it, and what its provider read from its cache.',
   arguments: [{ name: 'session', description: 'the session', required: true }],
-  options: [],
+  options: [
+    { flags: '--warm', description: 'what pinging through the recorded pauses would have cost and saved' },
+  ],
   example: 'onrecord cache s_7Q2M4K8D',
   exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.proofFailed, EXIT.store],
   async run(cli, input) {
     const { screen } = cli;
     const session = namedSession(input, 'cache');
-    const rows = await rowsOf(cli, await openRecord(cli), session);
+    const store = await openRecord(cli);
+    if (isGiven(input, 'warm')) return showWarm(cli, store, session);
+    const rows = await rowsOf(cli, store, session);
     if (screen.jsonMode) {
       screen.json({ session, requests: rows.map(rowJson) });
       return EXIT.done;
@@ -43,6 +51,82 @@ const rowsOf = async (cli: Cli, store: LogStore, session: string): Promise<reado
   const prices = await loadPrices(await cli.priceOverrides());
   const requests = rebuildAll(events, (digest) => store.blob(digest));
   return cacheReuse(session, events, requests, { prices });
+};
+
+/** Recorded pauses beyond a cache's lifetime, and a break-even table for the largest prefix of the session. */
+const showWarm = async (cli: Cli, store: LogStore, session: string): Promise<ExitCode> => {
+  const { screen } = cli;
+  const rows = await rowsOf(cli, store, session);
+  const { state } = await readRecord(store, session);
+  const prices = await loadPrices(await cli.priceOverrides());
+  const { provider, name: model } = state.agent.model;
+  const asked = { provider, model, at: state.lastAt };
+  const report = warmReport(rows, prices, asked);
+  const tokens = Math.max(0, ...rows.map((row) => row.tokens ?? 0));
+  const rates = ratesAt(prices, asked, tokens);
+  const even =
+    rates && tokens > 0 ? BREAK_EVEN_MIN.map((min) => warmRow(min * MINUTE_MS, tokens, rates)) : [];
+  const evenMs = rates && tokens > 0 ? breakEvenMs(tokens, rates) : undefined;
+  if (screen.jsonMode) {
+    screen.json({ session, rules: WARM_RULES, ...report, tokens, breakEvenMs: evenMs ?? null, table: even });
+    return EXIT.done;
+  }
+  screen.out(...warmLines(screen, report, { tokens, even, evenMs, model }));
+  return EXIT.done;
+};
+
+const MINUTE_MS = 60_000;
+const BREAK_EVEN_MIN = [5, 6, 10, 15, 20, 30, 45, 60, 120] as const;
+
+type BreakEven = {
+  readonly tokens: number;
+  readonly even: readonly WarmRow[];
+  readonly evenMs: number | undefined;
+  readonly model: string;
+};
+
+const warmCells = (row: WarmRow): Row => ({
+  what: theirs(formatDuration(row.gapMs)),
+  pings: theirs(formatCount(row.pings)),
+  cost: theirs(formatCost(row.pingUsd)),
+  cold: theirs(formatCost(row.coldUsd)),
+  saved: theirs(formatCost(row.savedUsd)),
+});
+
+const warmLines = (
+  screen: Screen,
+  report: WarmReport,
+  { tokens, even, evenMs, model }: BreakEven,
+): readonly Shown[] => {
+  const columns: readonly Column[] = [
+    { key: 'what', title: own('pause'), align: 'right' },
+    { key: 'pings', title: own('pings'), align: 'right' },
+    { key: 'cost', title: own('cost of pings'), align: 'right' },
+    { key: 'cold', title: own('cold prefix'), align: 'right' },
+    { key: 'saved', title: own('saved'), align: 'right' },
+  ];
+  const { lifetimeMs, pingEveryMs } = WARM_RULES;
+  const recorded =
+    report.rows.length === 0
+      ? [line`No recorded pause was longer than ${formatDuration(lifetimeMs)} with a known price.`]
+      : [
+          ...table(columns, report.rows.map(warmCells), { look: screen.look }).lines,
+          line`Pings would have cost ${formatCost(report.pingUsd)} and saved ${formatCost(report.savedUsd)} on balance.`,
+        ];
+  const unknown =
+    report.unknown > 0 ? [line`${countOf(report.unknown, 'pause')} without a known price: not counted.`] : [];
+  if (evenMs === undefined)
+    return [...recorded, ...unknown, EMPTY, line`No price is known for ${model}: no break-even.`];
+  return [
+    ...recorded,
+    ...unknown,
+    EMPTY,
+    line`Break-even for ${countOf(tokens, 'token')} of ${model}: ${evenMs > 0 ? `pauses up to ${formatDuration(evenMs)}` : 'never'}`,
+    ...table(columns, even.map(warmCells), { look: screen.look }).lines,
+    dim(
+      line`A prefix is kept for ${formatDuration(lifetimeMs)}, a ping each ${formatDuration(pingEveryMs)} reads it again.`,
+    ),
+  ];
 };
 
 const COLUMNS: readonly Column[] = [
