@@ -2,6 +2,7 @@
 export { systemClock, systemRandom, type Clock, type Random, type Timer } from './clock.ts';
 export { isOnrecordError, OnrecordError, type Next } from './errors.ts';
 export { defineConfig, type Config } from './cli/config.ts';
+export { priceList, type PriceRow, type Prices } from './cost/prices.ts';
 export type { Digest } from './event/canonical.ts';
 export type { CallId } from './event/call-id.ts';
 export type * from './event/content.ts';

@@ -7,6 +7,7 @@ import type { Channel } from '../worker/notifier.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import { formatDuration } from '../view/format.ts';
 import type { Actor } from '../event/content.ts';
+import type { Prices } from '../cost/prices.ts';
 import { findConfig, loadConfig, STORE_PATH, type Config, type Place } from './config.ts';
 import { channelsOf, missingSecrets } from './notify.ts';
 import { line, SIGN } from './terminal/shown.ts';
@@ -79,6 +80,14 @@ export class Cli {
     return this.#store;
   }
 
+  /** Prices of the configuration's own file, if it names one. */
+  async priceOverrides(): Promise<Prices | undefined> {
+    const { prices } = await this.config();
+    if (prices === undefined) return undefined;
+    const { readPriceFile } = await import('./price-file.ts');
+    return readPriceFile(this.place.folder, prices);
+  }
+
   /** A runtime that drives only what this command asks for. Faults are those of its first caller. */
   runtime(faults?: Faults): Promise<Runtime> {
     this.#runtime ??= this.#openRuntime(faults);
@@ -94,8 +103,9 @@ export class Cli {
 
   async close(): Promise<void> {
     this.screen.close();
-    if (!this.#runtime) return this.#store?.close();
-    const runtime = await this.#runtime;
+    // What kept a runtime from opening was thrown to the command that asked for it.
+    const runtime = await this.#runtime?.catch(() => undefined);
+    if (!runtime) return this.#store?.close();
     try {
       if (!this.interrupt.signal.aborted) await this.#tell(runtime);
     } finally {
@@ -123,12 +133,14 @@ export class Cli {
   async #openRuntime(faults: Faults | undefined): Promise<Runtime> {
     const { openRuntime } = await import('../worker/runtime.ts');
     const { agents } = await this.config();
+    const prices = await this.priceOverrides();
     return openRuntime({
       store: await this.store(),
       agents,
       clock: systemClock,
       drive: false,
       notify: await this.channels(),
+      ...(prices && { prices }),
       ...(faults && { faults }),
     });
   }

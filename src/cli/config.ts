@@ -18,6 +18,8 @@ export type Config = {
   readonly people?: Readonly<Record<string, Person>>;
   /** How people are told of questions and of calls in doubt. */
   readonly notify?: readonly NotifyTarget[];
+  /** A YAML file of prices that go before those of the catalogue, relative to the configuration file. */
+  readonly prices?: string;
 };
 
 export type Person = { readonly roles?: readonly string[] };

@@ -9,6 +9,7 @@ import { badInput, isOnrecordError } from '../errors.ts';
 import {
   LIMITS_DEFAULT,
   type AskTerms,
+  type ContextPlan,
   type Limits,
   type Policy,
   type PolicyRule,
@@ -94,6 +95,22 @@ const limits = z.strictObject(
   Object.fromEntries(Object.keys(LIMITS_DEFAULT).map((name) => [name, z.number().positive().optional()])),
 );
 
+const count = z.number().int().min(1);
+
+const context = z.strictObject({
+  select: z
+    .union(
+      [
+        z.strictObject({ kind: z.literal('all') }),
+        z.strictObject({ kind: z.literal('last-turns'), turns: count }),
+        z.strictObject({ kind: z.literal('budget'), tokens: count }),
+      ],
+      'must be { kind: all }, { kind: last-turns, turns: N } or { kind: budget, tokens: N }',
+    )
+    .optional(),
+  compactAtTokens: count.optional(),
+});
+
 const shape = {
   name: z
     .string()
@@ -104,6 +121,7 @@ const shape = {
   model: z.strictObject({ scripted: text }),
   tools: z.array(toolSetSchema).optional(),
   limits: limits.optional(),
+  context: context.optional(),
 };
 
 const rules = z.array(rule, 'must be a list of rules, or { rules, ask }');
@@ -158,6 +176,7 @@ type AgentFile = {
     | readonly RuleInFile[]
     | { readonly rules: readonly RuleInFile[]; readonly ask?: AskedInFile };
   readonly limits?: Partial<Limits>;
+  readonly context?: ContextPlan;
 };
 
 /** The agent files of a project, by name of file. */
@@ -184,7 +203,7 @@ export const readAgentFile = async (where: string, place: ToolSetPlace): Promise
     tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
   const model = await placed(document, ['model', 'scripted'], () => scripted(file.model.scripted, place));
   const policy = policyOf(file.policy);
-  const { description, instructions, limits: given } = file;
+  const { description, instructions, limits: given, context: plan } = file;
   // Rules that cannot mean what they say are refused at the rules, not at the head of the file.
   await placed(document, ['policy'], () => {
     const problem = policyProblem(policy);
@@ -199,6 +218,7 @@ export const readAgentFile = async (where: string, place: ToolSetPlace): Promise
       policy,
       ...(description !== undefined && { description }),
       ...(given && { limits: given }),
+      ...(plan && { context: plan }),
     }),
   );
 };

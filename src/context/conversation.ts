@@ -8,6 +8,7 @@
 import type { Content, ResponseBlock } from '../event/content.ts';
 import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
+import { isSigned } from '../event/signed.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { isBeforeFork } from '../session/evolve.ts';
 import type { CallState, SessionState } from '../session/state.ts';
@@ -17,7 +18,18 @@ import { contentText, resultText } from './result-text.ts';
 /** A text of the log that stands in an item, so that a stored request can refer to it instead of repeating it. */
 export type Source = { readonly seq: number; readonly pointer: string; readonly text: string };
 
-export type Entry = { readonly seq: number; readonly item: PromptItem; readonly sources: readonly Source[] };
+export type Entry = {
+  readonly seq: number;
+  /** The turn that it is about; 0 for a summary. */
+  readonly turn: number;
+  readonly item: PromptItem;
+  readonly sources: readonly Source[];
+  /** Holds reasoning that its provider signed over everything before it. */
+  readonly signed: boolean;
+};
+
+/** Stands before a summary in requests. */
+export const SUMMARY_LEAD = '[Summary of the earlier conversation, which is not repeated here.]';
 
 const LABEL = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -26,11 +38,20 @@ export class Conversation {
   readonly #ids = new Set<string>();
   /** Where the results of the open step lie in the log, by call. */
   #results = new Map<string, Source>();
-  #open: { readonly seq: number; readonly ids: readonly string[] } | undefined;
+  #open: { readonly turn: number; readonly ids: readonly string[] } | undefined;
   /** News that came while an answer was under way or its calls were open: it may not stand before or between them. */
   #held: Entry[] = [];
   /** Turns whose input is not part of the conversation yet, because another turn is running. */
   readonly #waiting = new Map<number, Entry>();
+
+  /** Responses that are summaries, by event, and what stands in requests for each history.summarised. */
+  readonly #summaryTexts = new Map<number, readonly Source[]>();
+  readonly #summaries = new Map<number, Entry>();
+
+  /** What stands in later requests for what a history.summarised event names. */
+  summary(seq: number): Entry | undefined {
+    return this.#summaries.get(seq);
+  }
 
   get entries(): readonly Entry[] {
     return this.#entries;
@@ -49,7 +70,15 @@ export class Conversation {
         this.#waiting.delete(event.data.turn);
         break;
       case 'response.received':
-        this.#answer(event.seq, event.data);
+        if (before.active?.request?.summary)
+          this.#summaryTexts.set(event.seq, textsOf(event.seq, event.data));
+        else this.#answer(event.seq, event.data);
+        break;
+      case 'history.summarised':
+        this.#summaries.set(
+          event.seq,
+          summaryEntry(event.seq, this.#summaryTexts.get(event.data.response) ?? []),
+        );
         break;
       case 'call.result':
       case 'call.late':
@@ -92,8 +121,11 @@ export class Conversation {
       sources.push({ seq, pointer: `/content/${i}/${field}`, text });
     }
     this.#results = new Map();
-    this.#open = ids.length > 0 ? { seq, ids } : undefined;
-    if (blocks.length > 0) this.#entries.push({ seq, item: { kind: 'assistant', blocks }, sources });
+    const { turn } = data;
+    this.#open = ids.length > 0 ? { turn, ids } : undefined;
+    const signed = blocks.some(isSigned);
+    if (blocks.length > 0)
+      this.#entries.push({ seq, turn, item: { kind: 'assistant', blocks }, sources, signed });
     if (!this.#open) this.#release();
   }
 
@@ -129,15 +161,16 @@ export class Conversation {
     const calls = (ended ? before : after).active?.calls ?? [];
     const complete = calls.length === this.#open.ids.length && calls.every((call) => call.phase === 'closed');
     if (!complete && !ended) return;
-    this.#entries.push(this.#resultsEntry(event.seq, this.#open.ids, calls));
+    this.#entries.push(this.#resultsEntry(event.seq, this.#open, calls));
     this.#open = undefined;
     this.#release();
   }
 
   /** News waits for the answer that is under way, and for the results of its calls. */
   #say(entry: Entry, { active }: SessionState): void {
-    const phase = active?.request?.phase;
-    const underWay = phase !== undefined && phase !== 'answered' && phase !== 'dropped';
+    const { phase, summary } = active?.request ?? {};
+    // The answer to a request for a summary is no part of the conversation.
+    const underWay = !summary && (phase === 'open' || phase === 'waiting' || phase === 'failed');
     if (this.#open || underWay) this.#held.push(entry);
     else this.#entries.push(entry);
   }
@@ -147,10 +180,14 @@ export class Conversation {
     this.#held = [];
   }
 
-  #resultsEntry(seq: number, ids: readonly string[], calls: readonly CallState[]): Entry {
+  #resultsEntry(
+    seq: number,
+    { turn, ids }: { readonly turn: number; readonly ids: readonly string[] },
+    calls: readonly CallState[],
+  ): Entry {
     const results = calls.map((call, i) => ({ id: ids[i] ?? '', name: call.tool, ...resultText(call) }));
     const sources = calls.flatMap((call) => this.#results.get(call.id) ?? []);
-    return { seq, item: { kind: 'results', results }, sources };
+    return { seq, turn, item: { kind: 'results', results }, sources, signed: false };
   }
 
   /** News about a call whose turn is over: the result already said that it was not known. */
@@ -159,15 +196,29 @@ export class Conversation {
     const open = before.leftOpen.find((call) => call.id === event.data.call);
     if (!open) return;
     const text = `About call ${index} of step ${step} in turn ${turn} (${open.tool}), whose outcome was not known: ${newsText(event)}`;
-    this.#say({ seq: event.seq, item: { kind: 'note', text }, sources: [] }, before);
+    this.#say({ seq: event.seq, turn, item: { kind: 'note', text }, sources: [], signed: false }, before);
   }
 }
 
-const inputEntry = (seq: number, { input }: Pick<EventData['turn.accepted'], 'input'>): Entry => {
+type Input = Pick<EventData['turn.accepted'], 'turn' | 'input'>;
+
+const inputEntry = (seq: number, { turn, input }: Input): Entry => {
   const sources = input.flatMap((part, i) =>
     part.type === 'blob' ? [] : [{ seq, pointer: `/input/${i}/text`, text: part.text }],
   );
-  return { seq, item: { kind: 'user', text: contentText(input) }, sources };
+  return { seq, turn, item: { kind: 'user', text: contentText(input) }, sources, signed: false };
+};
+
+const textsOf = (seq: number, { content }: EventData['response.received']): readonly Source[] =>
+  content.flatMap((block, i) =>
+    block.type === 'text' && block.text !== ''
+      ? [{ seq, pointer: `/content/${i}/text`, text: block.text }]
+      : [],
+  );
+
+const summaryEntry = (seq: number, sources: readonly Source[]): Entry => {
+  const text = `${SUMMARY_LEAD}\n\n${sources.map((source) => source.text).join('\n\n')}`;
+  return { seq, turn: 0, item: { kind: 'note', text }, sources, signed: false };
 };
 
 const newsText = (event: Extract<LogEvent, { type: 'call.late' | 'call.settled' }>): string => {

@@ -28,6 +28,8 @@ export type PromptItem =
 export type Encoder = {
   /** Names the form; another name means that nothing of an earlier request can be shared. */
   readonly name: string;
+  /** UTF-8 bytes of a body that the provider takes at most. */
+  readonly bytesMax?: number;
   /** The body before the first element and after the last one. */
   frame(agent: AgentDefinition): { readonly head: string; readonly tail: string };
   /** The elements of the conversation array that stand for an item, each as JSON text. */

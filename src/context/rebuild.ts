@@ -36,6 +36,45 @@ export const rebuildRequest = async (source: RebuildSource, seq: number): Promis
   return { head, tail, parts, body };
 };
 
+export type WalkedRequest = {
+  readonly seq: number;
+  readonly head: string;
+  readonly tail: string;
+  readonly parts: readonly string[];
+  /** The event that each part stands for. */
+  readonly seqs: readonly number[];
+  /** Parts at the beginning that are those of the request before. */
+  readonly kept: number;
+};
+
+/** Every request of a session in order, each put together from the one before it. Throws `request-damaged`. */
+export async function* rebuildAll(
+  events: readonly LogEvent[],
+  blob: RebuildSource['blob'],
+): AsyncGenerator<WalkedRequest, void, undefined> {
+  const source: RebuildSource = { eventAt: (seq) => events[seq - 1], blob };
+  let last: WalkedRequest | undefined;
+  for (const event of events) {
+    if (event.type !== 'request.built') continue;
+    const { reuse, parts, frame } = event.data;
+    if (reuse && reuse.request !== last?.seq) throw damaged(event.seq, 'the request it builds on');
+    const kept = reuse?.parts ?? 0;
+    const request: WalkedRequest = {
+      seq: event.seq,
+      head: frame ? await frameText(source, frame.head, event.seq) : (last?.head ?? ''),
+      tail: frame ? await frameText(source, frame.tail, event.seq) : (last?.tail ?? ''),
+      parts: [
+        ...(last?.parts.slice(0, kept) ?? []),
+        ...parts.map((part) => expandTemplate(part.pieces, source.eventAt)),
+      ],
+      seqs: [...(last?.seqs.slice(0, kept) ?? []), ...parts.map((part) => part.seq)],
+      kept,
+    };
+    yield request;
+    last = request;
+  }
+}
+
 const requestAt = (source: RebuildSource, seq: number): EventData['request.built'] => {
   const event = source.eventAt(seq);
   if (event?.type === 'request.built') return event.data;

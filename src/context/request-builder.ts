@@ -5,12 +5,21 @@
 import { bug } from '../errors.ts';
 import { sha256, type Digest } from '../event/canonical.ts';
 import type { AgentDefinition } from '../event/definition.ts';
-import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
-import type { SessionState } from '../session/state.ts';
+import type { Choice, EventData, LogEvent, PartTemplate } from '../event/events.ts';
+import type { Work } from '../session/next.ts';
+import type { Refusal, SessionState } from '../session/state.ts';
+import { exceptedTurns } from '../session/summary-range.ts';
+import { ItemCheck } from './check.ts';
 import { Conversation, type Entry } from './conversation.ts';
 import type { Encoder, PromptItem } from './encoding.ts';
 import { CHAIN_START, chainNode } from './prefix-chain.ts';
+import { sameChoice, Selected, standsFor, withStrips } from './selected.ts';
+import { ALL, choose } from './selection.ts';
+import { sizeRefusal, turnSizes } from './sizes.ts';
+import { SUMMARY_REQUEST } from './summary-request.ts';
 import { templateOf } from './template.ts';
+
+type BuildWork = Omit<Extract<Work, { kind: 'build' }>, 'kind'>;
 
 export type BuiltRequest = {
   readonly data: EventData['request.built'];
@@ -23,6 +32,10 @@ export type BuiltRequest = {
 type Last = {
   readonly request: number;
   readonly parts: number;
+  /** Parts at the beginning that still stand. */
+  readonly shared: number;
+  /** What a request for a summary has behind the conversation. */
+  readonly asked: readonly string[];
   readonly head: Digest | undefined;
   readonly tail: Digest | undefined;
 };
@@ -34,6 +47,12 @@ export class RequestBuilder {
   readonly #encoderOf: (agent: AgentDefinition) => Encoder | undefined;
   #encoder: Encoder | undefined;
   readonly #conversation = new Conversation();
+  /** What stands in requests by the choice in force, and the choice of the last request in the log. */
+  #selected = new Selected(this.#conversation, ALL, undefined);
+  #recorded: Choice = ALL;
+  #check = new ItemCheck();
+  /** The first part of each entry encoded so far. */
+  readonly #starts: number[] = [];
   readonly #parts: string[] = [];
   #partsBytes = 0;
   #chain: Digest = CHAIN_START;
@@ -53,24 +72,66 @@ export class RequestBuilder {
   push(event: LogEvent, before: SessionState, after: SessionState): void {
     if (after.agent !== before.agent) this.#speak(this.#encoderOf(after.agent));
     this.#conversation.push(event, before, after);
-    if (event.type === 'request.built') this.#built(event.seq, event.data);
+    if (event.type === 'request.built') this.#built(event.seq, event.data, before);
   }
 
-  build(state: SessionState, turn: number, step: number): BuiltRequest {
+  /** Chooses what the next request holds and checks it. Answers why it cannot be sent. */
+  select(state: SessionState): Refusal | undefined {
+    this.#encode();
+    const { head, tail } = this.#framed(state);
+    const sizes = turnSizes(this.#conversation, state, {
+      frame: head.bytes + tail.bytes,
+      bytesOf: (entry) => this.#bytesOf(entry),
+    });
+    const chosen = choose(state, sizes);
+    if (chosen.kind === 'refused') return chosen;
+    const last = this.#last;
+    const framed = last?.head === head.digest && last.tail === tail.digest;
+    this.#reselect(
+      withStrips(chosen.choice, this.#selected, { conversation: this.#conversation, state, framed }),
+      state,
+    );
+    this.#encode();
+    const problem = this.#check.problem;
+    if (problem)
+      return {
+        outcome: 'failed',
+        code: problem.code,
+        message: `The request is not sent. ${problem.message}`,
+      };
+    return sizeRefusal(this.#known(), head.bytes + tail.bytes + this.#partsBytes);
+  }
+
+  /** The request by the choice in force; with `summary` it asks for one of all that it holds. */
+  build(state: SessionState, { turn, step, summary }: BuildWork): BuiltRequest {
     this.#encode();
     const { head, tail } = this.#framed(state);
     const last = this.#last;
     const framed = last?.head === head.digest && last.tail === tail.digest;
+    const asked = summary ? this.#asked() : [];
+    const askedBytes = asked.reduce((sum, part) => sum + Buffer.byteLength(part) + 1, 0);
+    const { choice } = this.#selected;
     const data: BuiltRequest['data'] = {
       turn,
       step,
-      ...(last && { reuse: { request: last.request, parts: last.parts } }),
+      ...(last && { reuse: { request: last.request, parts: last.shared } }),
       ...(!framed && { frame: { head: head.digest, tail: tail.digest } }),
-      parts: this.#templatesFrom(last?.parts ?? 0),
-      chain: this.#chain,
-      bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1),
+      parts: [
+        ...this.#templatesFrom(last?.shared ?? 0),
+        ...asked.map((part) => ({ seq: state.seq, pieces: [part] })),
+      ],
+      chain: asked.reduce(chainNode, this.#chain),
+      bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1) + askedBytes,
+      ...(!sameChoice(choice, this.#recorded) && { selection: choice }),
+      ...(summary && { summary: { to: state.seq, bytes: this.#summarisedBytes(state, turn) } }),
     };
-    return { data, head: head.text, tail: tail.text, parts: this.#parts };
+    const parts = summary ? [...this.#parts, ...asked] : this.#parts;
+    return { data, head: head.text, tail: tail.text, parts };
+  }
+
+  /** The event that each part of the next request stands for. */
+  get seqs(): readonly number[] {
+    return this.#origins.map((entry) => entry.seq);
   }
 
   /**
@@ -79,27 +140,71 @@ export class RequestBuilder {
    */
   lastBody(state: SessionState): (() => string) | undefined {
     if (!this.#last) return undefined;
-    const count = this.#last.parts;
+    const { parts: count, asked } = this.#last;
     const { head, tail } = this.#framed(state);
-    return () => bodyOf({ head: head.text, parts: this.#parts.slice(0, count), tail: tail.text });
+    return () =>
+      bodyOf({ head: head.text, parts: [...this.#parts.slice(0, count), ...asked], tail: tail.text });
   }
 
   /** A request in the log covers the parts that stood when it was built, unless another form made it. */
-  #built(seq: number, data: EventData['request.built']): void {
+  #built(seq: number, data: EventData['request.built'], before: SessionState): void {
+    this.#recorded = data.selection ?? this.#recorded;
+    this.#reselect(this.#recorded, before);
     this.#encode();
     const { head, tail } = data.frame ?? this.#last ?? {};
-    this.#last =
-      data.chain === this.#chain ? { request: seq, parts: this.#parts.length, head, tail } : undefined;
+    const asked = data.summary ? this.#asked() : [];
+    const parts = this.#parts.length;
+    const known = data.chain === asked.reduce(chainNode, this.#chain);
+    this.#last = known ? { request: seq, parts, shared: parts, asked, head, tail } : undefined;
+  }
+
+  /** Another choice begins a new chain behind the parts that stay. */
+  #reselect(choice: Choice, { summary }: SessionState): void {
+    if (sameChoice(choice, this.#selected.choice)) return;
+    const next = new Selected(this.#conversation, choice, summary);
+    this.#truncate(next.firstOther(this.#selected));
+    this.#selected = next;
+  }
+
+  /** Forgets what was made of an entry and all behind it. */
+  #truncate(entry: number): void {
+    const parts = this.#starts[entry];
+    if (parts === undefined) return;
+    this.#parts.length = parts;
+    this.#origins.length = parts;
+    this.#starts.length = entry;
+    this.#encoded = entry;
+    this.#partsBytes = this.#parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+    this.#chain = this.#parts.reduce(chainNode, CHAIN_START);
+    this.#check = new ItemCheck();
+    for (let i = 0; i < entry; i++)
+      for (const shown of this.#selected.at(i)) this.#check.push(sendable(shown.item));
+    if (this.#last) this.#last = { ...this.#last, shared: Math.min(this.#last.shared, parts) };
+  }
+
+  #asked(): readonly string[] {
+    return this.#encoder?.elements({ kind: 'note', text: SUMMARY_REQUEST }) ?? [];
+  }
+
+  #bytesOf({ item }: Entry): number {
+    return this.#known()
+      .elements(sendable(item))
+      .reduce((sum, part) => sum + Buffer.byteLength(part) + 1, 0);
+  }
+
+  /** Bytes of the parts that a summary made now would stand for. */
+  #summarisedBytes(state: SessionState, turn: number): number {
+    const range = { turn, to: state.seq, except: exceptedTurns(state, this.#selected.choice) };
+    return this.#conversation.entries.reduce((sum, entry, i) => {
+      const shown = standsFor(range, entry) ? this.#selected.at(i) : [];
+      return sum + shown.reduce((bytes, one) => bytes + this.#bytesOf(one), 0);
+    }, 0);
   }
 
   /** Another provider's form shares nothing with what was stored before. */
   #speak(encoder: Encoder | undefined): void {
     if (encoder?.name !== this.#encoder?.name) {
-      this.#parts.length = 0;
-      this.#origins.length = 0;
-      this.#partsBytes = 0;
-      this.#chain = CHAIN_START;
-      this.#encoded = 0;
+      this.#truncate(0);
       this.#last = undefined;
     }
     this.#encoder = encoder;
@@ -110,13 +215,19 @@ export class RequestBuilder {
     const encoder = this.#encoder;
     if (!encoder) return;
     while (this.#encoded < entries.length) {
-      const entry = entries[this.#encoded++] as Entry;
-      for (const part of encoder.elements(sendable(entry.item))) {
-        this.#parts.push(part);
-        this.#partsBytes += Buffer.byteLength(part);
-        this.#chain = chainNode(this.#chain, part);
-        this.#origins.push(entry);
-      }
+      this.#starts.push(this.#parts.length);
+      for (const shown of this.#selected.at(this.#encoded++)) this.#add(encoder, shown);
+    }
+  }
+
+  #add(encoder: Encoder, entry: Entry): void {
+    const item = sendable(entry.item);
+    this.#check.push(item);
+    for (const part of encoder.elements(item)) {
+      this.#parts.push(part);
+      this.#partsBytes += Buffer.byteLength(part);
+      this.#chain = chainNode(this.#chain, part);
+      this.#origins.push(entry);
     }
   }
 

@@ -45,7 +45,12 @@ export type Usage = {
   readonly cacheWrite: number;
   readonly input: number;
   readonly output: number;
+  /** The part of `cacheWrite` that is kept for longer than the provider's shortest lifetime, at its own price. */
+  readonly cacheWriteLong?: number;
 };
+
+/** Where a price came from: a catalogue or file with its day, and the model whose price it is. */
+export type PriceMark = { readonly source: string; readonly date: string; readonly model: string };
 
 /** Who did something: taken from the credential, never from the body of a request. */
 export type Actor = {

@@ -113,8 +113,12 @@ export type Limits = {
   readonly turnMs: number;
   /** Milliseconds one model request may take. */
   readonly requestMs: number;
-  /** US dollars a turn may cost, where the cost is known. */
+  /**
+   * US dollars a turn, and a whole session, may cost; looked at before each request, so that the one that reaches
+   * it is the last. Only known costs count: what may have been billed unseen is reported, not added.
+   */
   readonly turnCostUsd: number;
+  readonly sessionCostUsd: number;
 };
 
 export const LIMITS_DEFAULT: Limits = {
@@ -128,6 +132,23 @@ export const LIMITS_DEFAULT: Limits = {
   turnMs: 30 * 60 * 1000,
   requestMs: 10 * 60 * 1000,
   turnCostUsd: 10,
+  sessionCostUsd: 100,
+};
+
+/** Which turns a request holds. Calls and their results stay together, so it is always whole turns. */
+export type SelectionPolicy =
+  /** All of them: requests only ever grow, which caches and signed reasoning need. */
+  | { readonly kind: 'all' }
+  /** The last so many, the running one included. */
+  | { readonly kind: 'last-turns'; readonly turns: number }
+  /** Oldest turns are left out once a request would have more tokens, by the estimate that its record shows. */
+  | { readonly kind: 'budget'; readonly tokens: number };
+
+export type ContextPlan = {
+  /** Default all. A session can be given another. */
+  readonly select?: SelectionPolicy;
+  /** History is summarised by the model before the next request, once the last had so many tokens in and out. */
+  readonly compactAtTokens?: number;
 };
 
 export type AgentDefinition = {
@@ -137,4 +158,6 @@ export type AgentDefinition = {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
   readonly limits: Limits;
+  /** Absent: requests only grow. */
+  readonly context?: ContextPlan;
 };

@@ -7,8 +7,17 @@
  */
 import type { Digest } from './canonical.ts';
 import type { CallId } from './call-id.ts';
-import type { Actor, BlobRef, Content, Outcome, ResponseBlock, StopReason, Usage } from './content.ts';
-import type { AgentDefinition, Condition, Mode, SeenLabel } from './definition.ts';
+import type {
+  Actor,
+  BlobRef,
+  Content,
+  Outcome,
+  PriceMark,
+  ResponseBlock,
+  StopReason,
+  Usage,
+} from './content.ts';
+import type { AgentDefinition, Condition, Mode, SeenLabel, SelectionPolicy } from './definition.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** A piece of a request part: literal text, or the text of an earlier event at a JSON Pointer, plain or as a JSON string. */
@@ -65,6 +74,28 @@ export type Settlement =
   | { readonly answer: 'happened'; readonly content: readonly Content[] }
   | { readonly answer: 'not-happened' }
   | { readonly answer: 'give-up' };
+
+/** What a person or program says about what requests hold. Turns are named by number. */
+export type SelectionChange =
+  | { readonly do: 'leave-out' | 'take-back' | 'pin' | 'unpin'; readonly turns: readonly number[] }
+  /** Instead of the agent's own; absent: the agent's again. */
+  | { readonly do: 'policy'; readonly policy?: SelectionPolicy };
+
+export type LeaveOutReason = 'by-hand' | 'last-turns' | 'budget';
+
+/** What requests leave out, as it was chosen for one of them and holds until another is chosen. */
+export type Choice = {
+  /** Turns, first and last, in order. */
+  readonly out: readonly { readonly from: number; readonly to: number; readonly why: LeaveOutReason }[];
+  /** The history.summarised event whose summary stands in place of what it names. */
+  readonly summary?: number;
+  /**
+   * Signed reasoning is valid only behind exactly what it was signed over: where something before it has changed,
+   * that of responses up to an event is taken out behind the part that changed, named by its event; 0 is what
+   * stands before all parts.
+   */
+  readonly strips?: readonly { readonly upTo: number; readonly behind: number }[];
+};
 
 /** Facts, by type: the shape of `data` at version 1. */
 export type FactData = {
@@ -155,6 +186,15 @@ export type FactData = {
       readonly problem?: string;
     }[];
   };
+  'selection.changed': {
+    readonly change: SelectionChange;
+    readonly by: Actor;
+    readonly reason?: string;
+    /** Who decided it knows that signed reasoning behind the cut is taken out of later requests. */
+    readonly dropsReasoning?: true;
+  };
+  /** History is to be summarised before the next request, whatever its size. */
+  'compaction.requested': { readonly by: Actor; readonly dropsReasoning?: true };
   'turn.cancel_requested': { readonly turn: number; readonly by: Actor; readonly reason?: string };
   'driver.changed': { readonly epoch: number; readonly reason: 'process-lost' };
   'request.failed': {
@@ -166,6 +206,9 @@ export type FactData = {
     readonly maybeBilled: boolean;
     readonly partial?: string;
     readonly usage?: Usage;
+    /** US dollars, where the usage of a failed attempt is known. */
+    readonly cost?: number;
+    readonly price?: PriceMark;
     readonly ms: number;
   };
   'response.received': {
@@ -179,6 +222,8 @@ export type FactData = {
     readonly usage?: Usage;
     /** US dollars; absent means unknown, never 0. */
     readonly cost?: number;
+    /** Absent where the model itself said what it cost. */
+    readonly price?: PriceMark;
     readonly firstTokenMs?: number;
     readonly ms: number;
     /** The reply as it came. */
@@ -242,6 +287,37 @@ export type DecisionData = {
     readonly frame?: { readonly head: Digest; readonly tail: Digest };
     /** UTF-8 bytes of the whole body. */
     readonly bytes: number;
+    /** Another choice than the request before was made by. */
+    readonly selection?: Choice;
+    /** Asks for a summary of what stands in it up to event `to`, whose parts have so many UTF-8 bytes. */
+    readonly summary?: { readonly to: number; readonly bytes: number };
+  };
+  /**
+   * The summary in a response stands in later requests for what was said up to event `to`, except for the turns it
+   * names, which stay as they are or were not in its request, and for the input of the turn that was running.
+   */
+  'history.summarised': {
+    readonly turn: number;
+    readonly request: number;
+    readonly response: number;
+    readonly to: number;
+    readonly except: readonly number[];
+  };
+  /** The response is no summary that makes requests smaller: everything stays as it is. */
+  'summary.discarded': {
+    readonly turn: number;
+    readonly request: number;
+    readonly response: number;
+    readonly reason: 'empty' | 'incomplete' | 'not-smaller';
+  };
+  /** Not sent, because a limit is reached or the request could not be right; the turn ends with it. */
+  'request.refused': {
+    readonly turn: number;
+    readonly step: number;
+    readonly outcome: 'stopped' | 'failed';
+    /** The limit's name, or what is wrong. */
+    readonly code: string;
+    readonly message: string;
   };
   'request.retry': {
     readonly turn: number;
@@ -345,6 +421,9 @@ export type LogEvent = NewEvent & {
 
 const DECISIONS: Readonly<Record<DecisionType, true>> = {
   'request.built': true,
+  'history.summarised': true,
+  'summary.discarded': true,
+  'request.refused': true,
   'request.retry': true,
   'request.sent': true,
   'call.proposed': true,
@@ -374,6 +453,8 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'token.revoked': true,
   'time.reached': true,
   'notice.sent': true,
+  'selection.changed': true,
+  'compaction.requested': true,
   'turn.cancel_requested': true,
   'driver.changed': true,
   'request.failed': true,

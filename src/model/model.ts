@@ -37,6 +37,8 @@ export type ModelReply =
       readonly maybeBilled: boolean;
       readonly partial?: string;
       readonly usage?: Usage;
+      /** US dollars, where the model knows what the failed attempt cost. */
+      readonly cost?: number;
     };
 
 export type Model = {

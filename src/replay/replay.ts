@@ -7,6 +7,7 @@ import { isDecision, type LogEvent, type NewDecision, type NewEvent } from '../e
 import type { Json } from '../event/json.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { Encoder } from '../context/encoding.ts';
+import { nextRequest } from '../context/next-request.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
@@ -106,7 +107,8 @@ export class Replay {
   #intended(event: LogEvent): NewDecision | 'unknown' | undefined {
     const work = next(this.#state);
     switch (event.type) {
-      case 'request.built': {
+      case 'request.built':
+      case 'request.refused': {
         const build = work.find((one) => one.kind === 'build');
         if (!build) return undefined;
         if (!this.#options.encoderOf(this.#state.agent)) {
@@ -114,8 +116,8 @@ export class Replay {
           return 'unknown';
         }
         this.#requests++;
-        const { data } = this.#builder.build(this.#state, build.turn, build.step);
-        return { type: 'request.built', data };
+        const { type, data } = nextRequest(this.#builder, this.#state, build);
+        return { type, data } as NewDecision;
       }
       case 'request.sent': {
         const resend = work.find((one) => one.kind === 'resend');

@@ -6,11 +6,13 @@
  * byte for byte. Pure and total; the order of the cases is part of the log's meaning.
  */
 import { callPosition } from '../event/call-id.ts';
-import type { NewDecision, Receipt, RequestProblemKind, TurnOutcome } from '../event/events.ts';
+import type { EventData, NewDecision, Receipt, RequestProblemKind, TurnOutcome } from '../event/events.ts';
 import { backoffMs, REQUEST_BACKOFF_MS, REQUEST_BACKOFF_MS_MAX, RETRY_AFTER_MS_MAX } from './backoff.ts';
 import { concludeCall, leftBehind } from './conclude-call.ts';
 import { invalidSteps, isBeforeFork } from './evolve.ts';
 import { concludeProposal } from './conclude-proposal.ts';
+import { spentRefusal } from './budget.ts';
+import { exceptedTurns } from './summary-range.ts';
 import type { CallState, RequestState, SessionState, TurnState } from './state.ts';
 
 export const conclude = (state: SessionState): NewDecision | undefined => {
@@ -19,6 +21,12 @@ export const conclude = (state: SessionState): NewDecision | undefined => {
   if (left) return leftBehind(left);
   if (!turn) return undefined;
   if (turn.request?.phase === 'failed') return afterFailure(state, turn, turn.request);
+  if (turn.request?.refusal && !turn.cancel) {
+    const { outcome, code, message } = turn.request.refusal;
+    return end(turn, outcome, code, message);
+  }
+  const { request } = turn;
+  if (request?.phase === 'answered' && request.summary && !turn.cancel) return judge(state, turn, request);
   const proposal = turn.request?.phase === 'answered' ? concludeProposal(state, turn) : undefined;
   if (proposal) return proposal;
   for (const call of turn.calls) {
@@ -77,6 +85,8 @@ const afterFailure = (
   const again =
     RETRIED.has(problem.kind) && attempt < state.agent.limits.requestAttempts && wait <= RETRY_AFTER_MS_MAX;
   if (!again) return end(turn, 'failed', problem.kind, problem.message);
+  const spent = spentRefusal(state);
+  if (spent) return end(turn, spent.outcome, spent.code, spent.message);
   return {
     type: 'request.retry',
     data: {
@@ -112,6 +122,7 @@ const afterCancel = (state: SessionState, turn: TurnState): NewDecision | undefi
 /** All calls have their result: the turn ends here or another request follows. */
 const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefined => {
   const { response } = turn;
+  if (turn.request?.phase === 'summarised') return afterLimits(state, turn);
   if (!response || turn.request?.phase !== 'answered') return undefined;
   if (turn.calls.some((call) => call.phase !== 'closed')) return undefined;
   const { limits } = state.agent;
@@ -132,11 +143,45 @@ const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefine
     return limit(turn, 'invalidCallsInARow', `no call of ${invalidSteps(turn)} steps in a row could be used`);
   if (turn.repeats > limits.repeatedCalls + 1)
     return limit(turn, 'repeatedCalls', `the same calls were asked for ${turn.repeats} times in a row`);
+  return afterLimits(state, turn);
+};
+
+const afterLimits = (state: SessionState, turn: TurnState): NewDecision | undefined => {
+  const { limits } = state.agent;
   if (turn.step >= limits.stepsPerTurn)
     return limit(turn, 'stepsPerTurn', `the turn took ${turn.step} steps`);
   if (turn.activeMs >= limits.turnMs) return limit(turn, 'turnMs', `the turn worked for ${turn.activeMs} ms`);
-  if (turn.cost >= limits.turnCostUsd) return limit(turn, 'turnCostUsd', `the turn cost $${turn.cost}`);
-  return undefined;
+  const spent = spentRefusal(state);
+  return spent && end(turn, spent.outcome, spent.code, spent.message);
+};
+
+/** Whether a response is a summary that makes requests smaller. */
+const judge = (
+  state: SessionState,
+  turn: TurnState,
+  { seq, summary }: RequestState,
+): NewDecision | undefined => {
+  const { response } = turn;
+  if (!response || !summary) return undefined;
+  const data = { turn: turn.turn, request: seq, response: response.seq };
+  const reason = discardReason(response, summary.bytes);
+  if (reason) return { type: 'summary.discarded', data: { ...data, reason } };
+  const except = exceptedTurns(state, state.choice);
+  return { type: 'history.summarised', data: { ...data, to: summary.to, except } };
+};
+
+/** What a summary has around it in a request, at most, whatever the provider's form. */
+const SUMMARY_FRAME_BYTES = 200;
+/** A text inside JSON may take twice its bytes. */
+const ESCAPED_BYTES_FACTOR = 2;
+
+const discardReason = (
+  { stop, hasText, textBytes }: NonNullable<TurnState['response']>,
+  bytes: number,
+): EventData['summary.discarded']['reason'] | undefined => {
+  if (stop !== 'end' && stop !== 'stop-sequence') return 'incomplete';
+  if (!hasText) return 'empty';
+  return textBytes * ESCAPED_BYTES_FACTOR + SUMMARY_FRAME_BYTES < bytes ? undefined : 'not-smaller';
 };
 
 const answered = (turn: TurnState, response: NonNullable<TurnState['response']>): NewDecision => {

@@ -7,7 +7,8 @@ import { digestOf, type Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor, Content } from '../event/content.ts';
 import type { Mode, SeenLabel } from '../event/definition.ts';
-import type { ApprovalDecision, NewFact, Settlement } from '../event/events.ts';
+import type { ApprovalDecision, NewFact, SelectionChange, Settlement } from '../event/events.ts';
+import { decideCompaction, decideSelection } from './decide-context.ts';
 import { objection, type Objection } from './may-decide.ts';
 import {
   findCall,
@@ -53,7 +54,16 @@ export type Command =
       readonly mode: Mode;
       readonly by: Actor;
       readonly reason?: string;
-    };
+    }
+  | {
+      readonly kind: 'select';
+      readonly change: SelectionChange;
+      readonly by: Actor;
+      readonly reason?: string;
+      /** It is known that signed reasoning behind the cut goes. */
+      readonly dropsReasoning?: true;
+    }
+  | { readonly kind: 'compact'; readonly by: Actor; readonly dropsReasoning?: true };
 
 /**
  * What a message does that finds a turn running: waits for its end, is refused, joins it at its next step, or has it
@@ -89,7 +99,13 @@ export type RefusalCode =
   | 'turn-cancelled'
   | Objection['code']
   | 'arguments-invalid'
-  | 'nothing-to-cancel';
+  | 'nothing-to-cancel'
+  | 'selection-invalid'
+  | 'turn-not-found'
+  | 'turn-held'
+  | 'turn-summarised'
+  | 'reasoning-signed'
+  | 'nothing-to-summarise';
 
 /** `now`: wall time, milliseconds since 1970 UTC, by which a deadline has passed or not. */
 export const decide = (state: SessionState, command: Command, now: number): Decision => {
@@ -106,6 +122,10 @@ export const decide = (state: SessionState, command: Command, now: number): Deci
       return withdraw(state, command);
     case 'set-mode':
       return setMode(state, command);
+    case 'select':
+      return decideSelection(state, command);
+    case 'compact':
+      return decideCompaction(state, command);
     default:
       return command satisfies never;
   }

@@ -6,8 +6,17 @@
  */
 import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
+import { isSigned } from '../event/signed.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
+import {
+  COMPACTIONS_PER_TURN_MAX,
+  countedBy,
+  responseOf,
+  summaryMade,
+  summaryReceived,
+  wished,
+} from './evolve-context.ts';
 import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
 import { evolveSession } from './evolve-session.ts';
 import { joinLabels, labelsOf } from './labels.ts';
@@ -24,6 +33,7 @@ import {
   type TurnRecord,
   type TurnState,
 } from './state.ts';
+import { inRequest, inTurn, spent } from './within.ts';
 
 const NO_AGENT: SessionState['agent'] = {
   name: '',
@@ -51,6 +61,12 @@ export const initial = (session: string): SessionState => ({
   queue: [],
   modelReplies: 0,
   lastRequest: undefined,
+  wishes: { policy: undefined, out: [], pinned: [] },
+  choice: { out: [] },
+  summary: undefined,
+  compactionAsked: false,
+  signedTurn: 0,
+  counted: undefined,
   leftOpen: [],
   doubted: [],
   grants: [],
@@ -82,6 +98,17 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
       return steered(state, event.data);
     case 'turn.withdrawn':
       return withdrawn(state, event.seq, event.data);
+    case 'selection.changed':
+      return { ...state, wishes: wished(state.wishes, event.data.change) };
+    case 'compaction.requested':
+      return { ...state, compactionAsked: true };
+    case 'history.summarised':
+      return {
+        ...summaryMade(state, event.data.turn, 1),
+        summary: { ...event.data, seq: event.seq },
+      };
+    case 'summary.discarded':
+      return summaryMade(state, event.data.turn, COMPACTIONS_PER_TURN_MAX);
     case 'turn.cancel_requested':
       return inTurn(state, event.data.turn, (turn) => ({
         ...turn,
@@ -93,14 +120,9 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     case 'request.built':
       return requestBuilt(state, event.seq, event.data);
     case 'request.failed':
-      return {
-        ...inRequest(state, event.data.turn, (request) => ({
-          ...request,
-          phase: 'failed',
-          problem: event.data.problem,
-        })),
-        modelReplies: state.modelReplies + 1,
-      };
+      return requestFailed(state, event.data);
+    case 'request.refused':
+      return requestRefused(state, event.seq, event.data);
     case 'request.retry':
       return inRequest(state, event.data.turn, (request) => ({
         ...request,
@@ -181,16 +203,6 @@ const forked = (
   return { ...own, active: { ...active, request, cancel: { by: data.by, at } } };
 };
 
-const inTurn = (state: SessionState, turn: number, change: (turn: TurnState) => TurnState): SessionState =>
-  state.active?.turn === turn ? { ...state, active: change(state.active) } : state;
-
-const inRequest = (
-  state: SessionState,
-  turn: number,
-  change: (request: RequestState) => RequestState,
-): SessionState =>
-  inTurn(state, turn, (active) => (active.request ? { ...active, request: change(active.request) } : active));
-
 const newTurn = (
   { turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>,
   cancel?: TurnState['cancel'],
@@ -210,6 +222,7 @@ const newTurn = (
   activeMs: 0,
   callsMs: 0,
   cost: 0,
+  compactions: 0,
 });
 
 const accepted = (state: SessionState, seq: number, data: EventData['turn.accepted']): SessionState => {
@@ -253,27 +266,53 @@ const titleOf = (input: EventData['turn.accepted']['input']): string => {
   return points.length <= TITLE_LENGTH_MAX ? line : `${points.slice(0, TITLE_LENGTH_MAX - 1).join('')}…`;
 };
 
+const newRequest = (seq: number, step: number): RequestState => ({
+  seq,
+  step,
+  phase: 'open',
+  attempt: 1,
+  pause: NO_PAUSE,
+  bytes: 0,
+  summary: undefined,
+  problem: undefined,
+  refusal: undefined,
+  seen: [],
+});
+
 const requestBuilt = (state: SessionState, seq: number, data: EventData['request.built']): SessionState => ({
   ...inTurn(state, data.turn, (turn) => ({
     ...turn,
     step: data.step,
     invalidInARow: invalidSteps(turn),
-    steered: false,
+    // A request for a summary answers nobody.
+    steered: data.summary ? turn.steered : false,
     callsMs: 0,
-    request: {
-      seq,
-      step: data.step,
-      phase: 'open',
-      attempt: 1,
-      pause: NO_PAUSE,
-      problem: undefined,
-      seen: state.seen,
-    },
+    request: { ...newRequest(seq, data.step), bytes: data.bytes, summary: data.summary, seen: state.seen },
     response: undefined,
     calls: [],
   })),
   lastRequest: seq,
+  choice: data.selection ?? state.choice,
 });
+
+const requestRefused = (
+  state: SessionState,
+  seq: number,
+  { turn, step, outcome, code, message }: EventData['request.refused'],
+): SessionState =>
+  inTurn(state, turn, (active) => ({
+    ...active,
+    request: { ...newRequest(seq, step), phase: 'refused', refusal: { outcome, code, message } },
+  }));
+
+const requestFailed = (state: SessionState, data: EventData['request.failed']): SessionState => {
+  const { turn, problem, cost, maybeBilled } = data;
+  const failed = inRequest(state, turn, (request) => ({ ...request, phase: 'failed', problem }));
+  return {
+    ...spent(failed, turn, cost ?? (maybeBilled ? undefined : 0)),
+    modelReplies: state.modelReplies + 1,
+  };
+};
 
 /** Steps in a row, this one included, none of whose calls could be used. */
 export const invalidSteps = (turn: TurnState): number => {
@@ -286,25 +325,19 @@ const isMistake = ({ closing, attempt, round }: CallState): boolean =>
   closing?.kind === 'rejected' && closing.reason !== 'denied-by-policy' && attempt === 0 && round === 0;
 
 const responded = (state: SessionState, seq: number, data: EventData['response.received']): SessionState => {
-  const response: ResponseState = {
-    seq,
-    stop: data.stop,
-    stopDetail: data.stopDetail,
-    calls: data.content.filter((block) => block.type === 'call'),
-    hasText: data.content.some((block) => block.type === 'text' && block.text.trim() !== ''),
-    endsInCall: data.content.at(-1)?.type === 'call',
-  };
+  if (state.active?.request?.summary) return summaryReceived(state, seq, data);
+  const response = responseOf(seq, data);
   const answered = inRequest(state, data.turn, (request) => ({ ...request, phase: 'answered' }));
-  const cost = data.cost ?? 0;
+  const replied = inTurn(answered, data.turn, (turn) => {
+    const signature = signatureOf(response);
+    const same = signature !== '' && signature === turn.signature;
+    return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1 };
+  });
   return {
-    ...inTurn(answered, data.turn, (turn) => {
-      const signature = signatureOf(response);
-      const same = signature !== '' && signature === turn.signature;
-      return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1, cost: turn.cost + cost };
-    }),
+    ...spent(replied, data.turn, data.cost),
     modelReplies: state.modelReplies + 1,
-    cost: state.cost + cost,
-    costUnknown: state.costUnknown || data.cost === undefined,
+    signedTurn: data.content.some(isSigned) ? data.turn : state.signedTurn,
+    counted: countedBy(state, data),
   };
 };
 
@@ -453,7 +486,9 @@ const processLost = (state: SessionState): SessionState => {
     active.request?.phase === 'open'
       ? { ...active.request, phase: 'failed', problem: undefined }
       : active.request;
-  return { ...state, active: { ...active, request, calls: active.calls.map(lost) } };
+  // A request that was under way may have been answered, and paid for.
+  const costUnknown = state.costUnknown || active.request?.phase === 'open';
+  return { ...state, costUnknown, active: { ...active, request, calls: active.calls.map(lost) } };
 };
 
 const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {

@@ -4,11 +4,18 @@
  */
 import type { CallId } from '../event/call-id.ts';
 import { needsPreparing } from './preparing.ts';
+import { isCompactionDue } from './summary-range.ts';
 import { modeOf, toolOf, type CallState, type Pause, type SessionState, type TurnState } from './state.ts';
 
 export type Work =
   /** Build the request of this step, record it, send it. */
-  | { readonly kind: 'build'; readonly turn: number; readonly step: number }
+  | {
+      readonly kind: 'build';
+      readonly turn: number;
+      readonly step: number;
+      /** Asks for a summary of what was said, before the turn goes on. */
+      readonly summary?: true;
+    }
   /** Send a recorded request again, not before a moment. */
   | {
       readonly kind: 'resend';
@@ -48,15 +55,15 @@ const HAS_BEGUN: ReadonlySet<Work['kind']> = new Set(['request', 'execute', 'rec
 
 const turnWork = (state: SessionState, turn: TurnState): readonly Work[] => {
   const work = turn.calls.flatMap((call) => callWork(state, turn, call));
-  const request = requestWork(turn);
+  const request = requestWork(state, turn);
   return request ? [...work, request] : work;
 };
 
-const requestWork = (turn: TurnState): Work | undefined => {
+const requestWork = (state: SessionState, turn: TurnState): Work | undefined => {
   const { request } = turn;
   switch (request?.phase) {
     case undefined:
-      return turn.cancel ? undefined : { kind: 'build', turn: turn.turn, step: 1 };
+      return turn.cancel ? undefined : buildWork(state, turn);
     case 'open':
       return { kind: 'request', turn: turn.turn, step: request.step, attempt: request.attempt };
     case 'waiting':
@@ -70,11 +77,18 @@ const requestWork = (turn: TurnState): Work | undefined => {
     case 'answered': {
       const proposed = turn.calls.length === turn.response?.calls.length;
       const done = proposed && turn.calls.every((call) => call.phase === 'closed');
-      return done && !turn.cancel ? { kind: 'build', turn: turn.turn, step: turn.step + 1 } : undefined;
+      return done && !turn.cancel ? buildWork(state, turn) : undefined;
     }
+    case 'summarised':
+      return turn.cancel ? undefined : buildWork(state, turn);
     default:
       return undefined;
   }
+};
+
+const buildWork = (state: SessionState, turn: TurnState): Work => {
+  const summary = isCompactionDue(state, turn) && { summary: true as const };
+  return { kind: 'build', turn: turn.turn, step: turn.step + 1, ...summary };
 };
 
 const callWork = (state: SessionState, turn: TurnState, call: CallState): readonly Work[] => {

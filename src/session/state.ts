@@ -11,8 +11,9 @@ import {
   type Condition,
   type Mode,
   type SeenLabel,
+  type SelectionPolicy,
 } from '../event/definition.ts';
-import type { RequestProblem, TurnOutcome } from '../event/events.ts';
+import type { Choice, EventData, RequestProblem, TurnOutcome } from '../event/events.ts';
 
 /** How a call was closed, and what the model is told. Exactly one for every call of a response. */
 export type Closing =
@@ -139,10 +140,14 @@ export type Doubt = {
   readonly reconcileNote: string | undefined;
 };
 
-export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped';
+export type RequestPhase = 'open' | 'failed' | 'waiting' | 'answered' | 'dropped' | 'refused' | 'summarised';
 
 export type RequestState = {
   readonly seq: number;
+  /** UTF-8 bytes of the body. */
+  readonly bytes: number;
+  /** What it asks a summary of. */
+  readonly summary: { readonly to: number; readonly bytes: number } | undefined;
   readonly step: number;
   readonly phase: RequestPhase;
   readonly attempt: number;
@@ -150,6 +155,14 @@ export type RequestState = {
   readonly problem: RequestProblem | undefined;
   /** Labels of what stands in it. */
   readonly seen: readonly SeenLabel[];
+  /** Why it was not sent. */
+  readonly refusal: Refusal | undefined;
+};
+
+export type Refusal = {
+  readonly outcome: 'stopped' | 'failed';
+  readonly code: string;
+  readonly message: string;
 };
 
 /** The part of a response that the decider still needs. */
@@ -159,6 +172,8 @@ export type ResponseState = {
   readonly stopDetail: string | undefined;
   readonly calls: readonly Extract<ResponseBlock, { type: 'call' }>[];
   readonly hasText: boolean;
+  /** UTF-8 bytes of its texts. */
+  readonly textBytes: number;
   /** Whether the last block is a call, which an output limit may have cut. */
   readonly endsInCall: boolean;
 };
@@ -187,6 +202,8 @@ export type TurnState = {
   readonly callsMs: number;
   /** US dollars, as far as known. */
   readonly cost: number;
+  /** Summaries asked for in this turn. */
+  readonly compactions: number;
 };
 
 export type TurnRecord = {
@@ -208,6 +225,16 @@ export type SteerRecord = {
   readonly fingerprint: Digest;
   readonly turn: number;
 };
+
+/** What people and programs have said about what requests hold. */
+export type Wishes = {
+  /** Instead of the agent's own policy. */
+  readonly policy: SelectionPolicy | undefined;
+  readonly out: readonly number[];
+  readonly pinned: readonly number[];
+};
+
+export type Summary = EventData['history.summarised'] & { readonly seq: number };
 
 export type SessionState = {
   readonly session: string;
@@ -234,6 +261,16 @@ export type SessionState = {
   readonly modelReplies: number;
   /** The last request that was built, whose parts the next one can share. */
   readonly lastRequest: number | undefined;
+  readonly wishes: Wishes;
+  /** What the last request was made by. */
+  readonly choice: Choice;
+  readonly summary: Summary | undefined;
+  /** A summary was asked for and is not made yet. */
+  readonly compactionAsked: boolean;
+  /** The last turn with reasoning that its provider signed over everything before it; 0 without any. */
+  readonly signedTurn: number;
+  /** Bytes and tokens of the last request that a provider counted, and the tokens of its answer. */
+  readonly counted: Counted | undefined;
   /** Calls of ended turns whose outcome is still open: in doubt, or running on after a cancel. */
   readonly leftOpen: readonly CallState[];
   /** Tool and arguments of calls that were in doubt: a twin of one always asks a person. */
@@ -245,13 +282,14 @@ export type SessionState = {
   readonly mode: { readonly session: Mode; readonly store: Mode };
   /** US dollars, as far as known; what a fork shares with its parent is counted there. */
   readonly cost: number;
-  /** Whether some response came without a known cost. */
+  /** Whether some response came without a known cost, or an attempt without a response may have been billed. */
   readonly costUnknown: boolean;
 };
 
 /** The stricter of the session's mode and the store's. */
 export const modeOf = ({ mode }: SessionState): Mode =>
   MODES.indexOf(mode.session) > MODES.indexOf(mode.store) ? mode.session : mode.store;
+export type Counted = { readonly bytes: number; readonly tokens: number; readonly answerTokens: number };
 
 export const twin = (tool: string, args: string): string => `${tool} ${args}`;
 

@@ -11,7 +11,8 @@ import { decidedWords, noticeWords, reconciledWords, settledWords } from './answ
 import { argumentsBrief, because, contentBrief, contentText, firstLine } from './brief.ts';
 import { formatBytes } from './format.ts';
 import type { Reading } from './reading.ts';
-import { requestTold, responseTold, type RequestEvent } from './request-line.ts';
+import { requestTold, responseTold } from './request-line.ts';
+import { changeWords, DISCARDED_WORDS } from './selection-words.ts';
 import { waitsFor, whoWords } from './terms.ts';
 
 export type Mark = 'fact' | 'decision' | 'ok' | 'fail' | 'doubt' | 'run' | 'wait' | 'cancelled';
@@ -96,7 +97,13 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
       };
     case 'turn.ended':
       return { mark: TURN_MARKS[event.data.outcome], text: turnText(event.data) };
+    case 'selection.changed':
+    case 'compaction.requested':
+    case 'history.summarised':
+    case 'summary.discarded':
+      return contextTold(event, options);
     case 'request.built':
+    case 'request.refused':
     case 'request.failed':
     case 'request.retry':
     case 'request.sent':
@@ -139,6 +146,29 @@ const storeTold = (event: StoreEvent, options: LineOptions): Told => {
   }
 };
 
+type ContextEvent = Extract<
+  LogEvent,
+  { type: 'selection.changed' | 'compaction.requested' | 'history.summarised' | 'summary.discarded' }
+>;
+
+const contextTold = (event: ContextEvent, options: LineOptions): Told => {
+  switch (event.type) {
+    case 'selection.changed': {
+      const { by, reason } = event.data;
+      const text = `${changeWords(event.data)}${because(reason)}`;
+      return { who: actorName(by, options), text, by: by.name };
+    }
+    case 'compaction.requested':
+      return { who: actorName(event.data.by, options), text: 'asked for a summary', by: event.data.by.name };
+    case 'history.summarised':
+      return { text: `the summary stands for events 1 to ${event.data.to} in later requests` };
+    case 'summary.discarded':
+      return { mark: 'fail', text: `no summary: ${DISCARDED_WORDS[event.data.reason]}` };
+    default:
+      return event satisfies never;
+  }
+};
+
 const lostText = (reading: Reading, seq: number, epoch: number): string => {
   const lost = reading.lost.get(seq) ?? [];
   const what = lost.length === 0 ? '' : `; no result of ${lost.join(', ')}`;
@@ -159,27 +189,7 @@ const inputTold = (
   };
 };
 
-type CallEvent = Exclude<
-  LogEvent,
-  | RequestEvent
-  | {
-      type:
-        | 'session.created'
-        | 'session.forked'
-        | 'agent.updated'
-        | 'turn.accepted'
-        | 'turn.cancel_requested'
-        | 'driver.changed'
-        | 'mode.changed'
-        | 'turn.steered'
-        | 'turn.withdrawn'
-        | 'time.reached'
-        | 'token.added'
-        | 'token.revoked'
-        | 'turn.ended'
-        | 'response.received';
-    }
->;
+type CallEvent = Extract<LogEvent, { type: `call.${string}` | `approval.${string}` | 'notice.sent' }>;
 
 const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Told => {
   const call = reading.call(event.data.call);

@@ -5,6 +5,7 @@
 import type { CallId } from '../event/call-id.ts';
 import type { Usage } from '../event/content.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
+import { expandTemplate } from '../context/template.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import { inFlight } from '../session/next.ts';
 import { findCall, type CallState, type SessionState } from '../session/state.ts';
@@ -22,6 +23,8 @@ export type RequestReading = {
   readonly newBytes: number;
   /** Whether what stands before the conversation (instructions, tools, model) is another than before. */
   readonly newFrame: boolean;
+  /** Whether it asks for a summary of what was said. */
+  readonly summary: boolean;
   /** The response, once it is there. */
   readonly answer: { readonly seq: number; readonly usage: Usage | undefined } | undefined;
 };
@@ -161,13 +164,21 @@ export class Reading {
       at,
       parts: (data.reuse?.parts ?? 0) + data.parts.length,
       bytes: data.bytes,
-      newBytes: shared ? data.bytes - last.bytes : data.bytes,
+      newBytes: shared ? data.bytes - last.bytes : this.#newBytes(data),
       newFrame: data.frame !== undefined,
+      summary: data.summary !== undefined,
       answer: undefined,
     };
     this.requests.push(request);
     this.#requestBySeq.set(seq, request);
     this.#requestByStep.set(`${data.turn}.${data.step}`, seq);
+  }
+
+  /** Where not all of the request before is shared: what was made anew, with its commas. */
+  #newBytes({ frame, parts, bytes }: EventData['request.built']): number {
+    if (frame) return bytes;
+    const eventAt = (seq: number): LogEvent | undefined => this.events[seq - 1];
+    return parts.reduce((sum, part) => sum + Buffer.byteLength(expandTemplate(part.pieces, eventAt)) + 1, 0);
   }
 
   #answered(seq: number, data: EventData['response.received']): void {

@@ -1,5 +1,6 @@
 /** A recorded request beside the one that this build would make at the same place. */
 import { rebuildRequest, type RebuildSource } from '../context/rebuild.ts';
+import { nextRequest } from '../context/next-request.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import type { Encoder } from '../context/encoding.ts';
 import type { AgentDefinition } from '../event/definition.ts';
@@ -62,7 +63,10 @@ const textNow = (
   }
   const request = eventAt({ events, state }, seq);
   if (request?.type !== 'request.built' || !encoderOf(state.agent)) return undefined;
-  const { head, tail, parts } = builder.build(state, request.data.turn, request.data.step);
+  const { turn, step, summary } = request.data;
+  const made = nextRequest(builder, state, { kind: 'build', turn, step, ...(summary && { summary: true }) });
+  if (made.type === 'request.refused') return undefined;
+  const { head, tail, parts } = made;
   return { head, tail, parts };
 };
 

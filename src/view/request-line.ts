@@ -8,7 +8,7 @@ import { tokensIn, type Reading } from './reading.ts';
 
 export type RequestEvent = Extract<
   LogEvent,
-  { type: 'request.built' | 'request.failed' | 'request.retry' | 'request.sent' }
+  { type: 'request.built' | 'request.refused' | 'request.failed' | 'request.retry' | 'request.sent' }
 >;
 
 export const requestTold = (reading: Reading, event: RequestEvent): Told => {
@@ -18,6 +18,8 @@ export const requestTold = (reading: Reading, event: RequestEvent): Told => {
   switch (event.type) {
     case 'request.built':
       return { who, text: builtText(reading, event.seq) };
+    case 'request.refused':
+      return { mark: 'fail', who: '', text: `not sent: ${firstLine(event.data.message)}` };
     case 'request.failed': {
       const { problem, maybeBilled, ms } = event.data;
       const billed = maybeBilled ? ', may be billed' : '';
@@ -39,7 +41,8 @@ export const requestTold = (reading: Reading, event: RequestEvent): Told => {
 const builtText = (reading: Reading, seq: number): string => {
   const request = reading.requestAt(seq);
   if (!request) return '';
-  const { bytes, newBytes, newFrame, parts, number, answer } = request;
+  const { bytes, newBytes, newFrame, parts, number, answer, summary } = request;
+  if (summary) return `${countOf(parts, 'part')}, asks for a summary`;
   const size = answer?.usage
     ? `${countOf(parts, 'part')}, ${formatCount(tokensIn(answer.usage))} tokens`
     : `${countOf(parts, 'part')}, ${formatBytes(bytes)}`;
@@ -63,14 +66,21 @@ const STOPS: Readonly<Record<EventData['response.received']['stop'], string | un
 };
 
 export const responseTold = (reading: Reading, data: EventData['response.received']): Told => {
-  const { content, cost, ms, firstTokenMs, stop } = data;
+  const { content, cost, ms, firstTokenMs, stop, turn, step } = data;
   const body = content
     .flatMap((block: ResponseBlock) =>
       block.type === 'text' && block.text.trim() !== '' ? [block.text] : [],
     )
     .join('\n\n');
   const calls = content.filter((block) => block.type === 'call').length;
-  const asks = calls > 0 ? `asks for ${countOf(calls, 'call')}` : body === '' ? 'says nothing' : 'answers';
+  const summary = reading.requestOf(turn, step)?.summary === true;
+  const asks = summary
+    ? 'writes a summary'
+    : calls > 0
+      ? `asks for ${countOf(calls, 'call')}`
+      : body === ''
+        ? 'says nothing'
+        : 'answers';
   const stopped = STOPS[stop];
   const first =
     firstTokenMs !== undefined && firstTokenMs > 0 ? [`first token ${formatDuration(firstTokenMs)}`] : [];

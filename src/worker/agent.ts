@@ -4,6 +4,7 @@ import { digestOf, type Digest } from '../event/canonical.ts';
 import {
   LIMITS_DEFAULT,
   type AgentDefinition,
+  type ContextPlan,
   type Limits,
   type Policy,
   type ToolDefinition,
@@ -21,6 +22,8 @@ export type AgentOptions = {
   readonly tools?: readonly Tool[];
   readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
+  /** What requests leave out and when history is summarised. Default: they only grow. */
+  readonly context?: ContextPlan;
   /** One sentence for lists. */
   readonly description?: string;
 };
@@ -61,6 +64,7 @@ export const defineAgent = (options: AgentOptions): Agent => {
     tools: tools.map(toolDefinition),
     policy: options.policy ?? { rules: [] },
     limits: checkLimits(options.limits ?? {}, fail),
+    ...(options.context && { context: checkContext(options.context, fail) }),
   };
   const digest = digestOf(definition);
   return { definition, digest, description: options.description ?? '', model, tools: byName };
@@ -82,6 +86,16 @@ const checkLimits = (given: Partial<Limits>, fail: (what: string) => never): Lim
     if (typeof value !== 'number' || !(value > 0)) fail(`the limit ${name} must be a number above 0`);
   }
   return { ...LIMITS_DEFAULT, ...given };
+};
+
+const checkContext = (context: ContextPlan, fail: (what: string) => never): ContextPlan => {
+  const { select = { kind: 'all' }, compactAtTokens = 1 } = context;
+  const count = select.kind === 'budget' ? select.tokens : select.kind === 'last-turns' ? select.turns : 1;
+  if (!Number.isSafeInteger(count) || count < 1)
+    fail(`context.select must hold a whole number from 1 up, not ${String(count)}`);
+  if (!Number.isSafeInteger(compactAtTokens) || compactAtTokens < 1)
+    fail(`context.compactAtTokens must be a whole number from 1 up, not ${String(compactAtTokens)}`);
+  return context;
 };
 
 const toolDefinition = (tool: Tool): ToolDefinition => {

@@ -24,6 +24,7 @@ import { CONTROL_LOG, OPEN_GATE, readGate, type Gate } from './gate.ts';
 import type { News, StreamDelta } from './jobs.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { LiveSession } from './live-session.ts';
+import type { PriceSource } from './priced.ts';
 import { PROGRAM } from './program.ts';
 
 /** How long a driver owns a session without saying that it still does. */
@@ -44,6 +45,7 @@ export type DispatcherOptions = {
   readonly isGone: (owner: Owner) => boolean;
   readonly log: Logger;
   readonly faults: Faults | undefined;
+  readonly prices: PriceSource;
   readonly onDelta: (session: string, delta: StreamDelta) => void;
   /** Whether sessions are taken up without being asked for. */
   readonly drives: boolean;
@@ -221,6 +223,7 @@ export class Dispatcher {
         clock: this.#options.clock,
         log: this.#options.log,
         faults: this.#options.faults,
+        prices: this.#options.prices,
         onDelta: (delta) => this.#options.onDelta(session, delta),
         onLate: (news) => this.#late(session, news),
       },

@@ -12,6 +12,7 @@ import { open } from '../event/envelope.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import type { SessionStatus } from '../event/summary.ts';
 import { ConflictError, FencedError, StorageError, type Blob, type LogStore } from '../log/store.ts';
+import { nextRequest } from '../context/next-request.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
 import { isRechecked } from '../session/preparing.ts';
 import { inFlight, next, waiting, workName, type Work } from '../session/next.ts';
@@ -277,7 +278,7 @@ export class Driver {
     const { agent } = this.#options.jobs;
     switch (work.kind) {
       case 'build':
-        return this.#build(work, batch);
+        return this.#build(batch);
       case 'resend': {
         const { turn, step, attempt } = work;
         batch.add({ type: 'request.sent', data: { turn, step, attempt } });
@@ -302,17 +303,20 @@ export class Driver {
     this.#begun.add(workName(work));
   }
 
-  #build({ turn, step }: Extract<Work, { kind: 'build' }>, batch: Batch): void {
+  #build(batch: Batch): void {
     const { agent } = this.#options.jobs;
     // Between steps no call is open, so a newer build's definition can take over.
     if (definitionDigest(batch.state.agent) !== agent.digest)
       batch.add({ type: 'agent.updated', data: { agent: agent.definition, program: this.#options.program } });
     // The newer definition may end the turn instead: its limits are lower.
     const { builder } = this.#live;
-    if (!builder || !next(batch.state).some((work) => work.kind === 'build')) return;
-    const { data, head, tail } = builder.build(batch.state, turn, step);
-    batch.add({ type: 'request.built', data }, this.#frameBlobs(data, head, tail));
-    this.#begun.add(`request ${turn}.${step}#1`);
+    const work = next(batch.state).find((one) => one.kind === 'build');
+    if (!builder || !work) return;
+    const request = nextRequest(builder, batch.state, work);
+    if (request.type === 'request.refused') return batch.add({ type: request.type, data: request.data });
+    const { type, data, head, tail } = request;
+    batch.add({ type, data }, this.#frameBlobs(data, head, tail));
+    this.#begun.add(`request ${work.turn}.${work.step}#1`);
   }
 
   /** What stands around the parts, where the log does not have it yet. */

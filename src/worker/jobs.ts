@@ -20,6 +20,7 @@ import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import { priced, type PriceSource } from './priced.ts';
 import { encodeResult } from './result.ts';
 import { describeThrown } from './thrown.ts';
 
@@ -36,6 +37,8 @@ export type JobContext = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDelta: (delta: StreamDelta) => void;
+  /** What a usage costs; asked where the model does not say it itself. */
+  readonly prices: PriceSource;
   readonly faults?: Faults | undefined;
   /** News that comes after its job has ended, or a second time. */
   readonly onLate: (news: News) => void;
@@ -65,11 +68,12 @@ export type RequestJob = {
 export const requestJob = async (
   job: RequestJob,
   state: SessionState,
-  { agent, clock, onDelta, onLate, faults }: JobContext,
+  { agent, clock, onDelta, onLate, faults, prices, log }: JobContext,
   abort: AbortController,
 ): Promise<News> => {
   const { turn, step, attempt } = job;
   const began = clock.monotonic();
+  const sentAt = clock.now();
   const { requestMs: timeoutMs } = state.agent.limits;
   const place = (): FaultPlace => ({
     session: state.session,
@@ -98,7 +102,7 @@ export const requestJob = async (
   };
   const reply = await bounded(send(), timeoutMs, clock, abort);
   const ms = Math.max(0, Math.round(clock.monotonic() - began));
-  const { kind, ...data } = reply;
+  const { kind, ...data } = await priced(reply, state.agent.model, { prices, at: sentAt, log });
   const type = kind === 'response' ? 'response.received' : 'request.failed';
   const fact = { type, data: { turn, step, attempt, ms, ...data } } as NewFact;
   if (canBeRecorded(fact)) {

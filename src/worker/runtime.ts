@@ -3,13 +3,14 @@
  * sessions that can go on are driven until they rest. A session that rests costs a row, nothing else.
  */
 import { randomId, systemClock, systemRandom, type Clock, type Random } from '../clock.ts';
+import type { Prices } from '../cost/prices.ts';
 import { badInput, bug, OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
 import { MODES, type Mode, type SeenLabel } from '../event/definition.ts';
-import type { ApprovalDecision, EventData, LogEvent, Settlement } from '../event/events.ts';
+import type { ApprovalDecision, EventData, LogEvent, SelectionChange, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
@@ -35,6 +36,7 @@ import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
 import { Notifier, type Channel } from './notifier.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { Batch, LiveSession } from './live-session.ts';
+import { priceSource } from './priced.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
 
@@ -53,6 +55,8 @@ export type RuntimeOptions = {
   readonly log?: Logger;
   /** Whether another owner's lease may be taken before it has run out; a seam for simulations. */
   readonly isGone?: (owner: Owner) => boolean;
+  /** Prices that go before those of the catalogue. */
+  readonly prices?: Prices;
   /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
   readonly faults?: Faults;
   /** How people are told that something waits for them. */
@@ -147,6 +151,7 @@ export class Runtime {
       isGone: options.isGone ?? isGone,
       log: options.log ?? SILENT,
       faults: this.#faults,
+      prices: priceSource(options.prices),
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
       rehearsal: this.#rehearsal,
@@ -250,6 +255,34 @@ export class Runtime {
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
     const context = { store: this.store, clock: this.#clock, faults: this.#faults };
     return fork(context, { ...options, key, by: options.by ?? HERE });
+  }
+
+  /**
+   * Records what later requests leave out, or hold whatever their policy says. Throws `reasoning-signed` where
+   * that takes signed reasoning out and `dropsReasoning` was not said, `turn-held`, `turn-summarised`, ...
+   */
+  async select(
+    session: string,
+    change: SelectionChange,
+    options: { by?: Actor; reason?: string; dropsReasoning?: boolean } = {},
+  ): Promise<Answered> {
+    const { by = HERE, reason, dropsReasoning = false } = options;
+    return this.#answer(session, {
+      kind: 'select',
+      change,
+      by,
+      ...(reason !== undefined && { reason }),
+      ...(dropsReasoning && { dropsReasoning }),
+    });
+  }
+
+  /**
+   * Asks for a summary of what was said: the model writes it before the next request of the running turn, or of
+   * the next one where none runs. Throws `nothing-to-summarise`, `reasoning-signed`.
+   */
+  async compact(session: string, options: { by?: Actor; dropsReasoning?: boolean } = {}): Promise<Answered> {
+    const { by = HERE, dropsReasoning = false } = options;
+    return this.#answer(session, { kind: 'compact', by, ...(dropsReasoning && { dropsReasoning }) });
   }
 
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
@@ -474,15 +507,18 @@ const isRehearsal = (session: string): OnrecordError =>
     `Session ${session} is a rehearsal: nothing in it was done in the world, so it cannot be gone on with. Rehearse again instead.`,
     { code: 'session-is-rehearsal', next: 'look-again', details: { session } },
   );
+const FIX_INPUT: ReadonlySet<string> = new Set([
+  'arguments-invalid',
+  'turn-key-reused',
+  'selection-invalid',
+  'turn-not-found',
+]);
 
 const refused = (decision: Exclude<Decision, { kind: 'facts' }>, session: string): OnrecordError => {
   if (decision.kind === 'replayed') return badInput('already-done', 'This was done already.', { session });
   return new OnrecordError(decision.message, {
     code: decision.code,
-    next:
-      decision.code === 'arguments-invalid' || decision.code === 'turn-key-reused'
-        ? 'fix-input'
-        : 'look-again',
+    next: FIX_INPUT.has(decision.code) ? 'fix-input' : 'look-again',
     details: { session, ...(decision.decided && { decided: decision.decided }) },
   });
 };

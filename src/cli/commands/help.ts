@@ -25,7 +25,7 @@ import { pad } from '../terminal/cells.ts';
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Work', ['run', 'send', 'resume', 'cancel']],
   ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'mode']],
-  ['Look', ['sessions', 'show', 'context', 'spend']],
+  ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],
   ['Run it', ['serve', 'agents', 'tools', 'doctor']],

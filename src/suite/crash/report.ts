@@ -2,9 +2,8 @@
  * A crash matrix as one page that can be sent to somebody: no script, nothing loaded from anywhere, and every text
  * of others escaped and made visible.
  */
-import { createHash } from 'node:crypto';
-import { countOf, formatCount, formatDuration } from '../../view/format.ts';
-import { reveal } from '../../view/reveal.ts';
+import { countOf, formatDuration } from '../../view/format.ts';
+import { markup, pagePolicy, type Markup } from '../markup.ts';
 import { matrixRows, verdictCounts, type KillResult, type Matrix } from './matrix.ts';
 import type { Verdict } from './judge.ts';
 import { POINT_WORDS, whereWords } from './points.ts';
@@ -13,34 +12,6 @@ import { doubtWords, unjudgedWords, wrongWords } from './words.ts';
 
 /** Kills of one list; more make a page that nobody reads and a phone cannot show. */
 export const KILLS_LISTED_MAX = 500;
-
-/** Markup that may go into the page. Only this file makes it, from its own words and escaped text. */
-type Markup = { readonly markup: string };
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escaped = (text: string): string =>
-  reveal(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
-
-type Value = Markup | string | number | readonly Markup[];
-
-/** Our own markup with values in it: a string or number is text of others, a list is one after the other. */
-const markup = (words: TemplateStringsArray, ...values: readonly Value[]): Markup => ({
-  markup: words.map((word, i) => word + textOf(values[i] ?? '')).join(''),
-});
-
-const textOf = (value: Value): string => {
-  if (typeof value === 'string') return escaped(value);
-  if (typeof value === 'number') return formatCount(value);
-  if ('markup' in value) return value.markup;
-  return value.map((one) => one.markup).join('');
-};
 
 const NOTHING: Markup = { markup: '' };
 
@@ -64,7 +35,7 @@ export const crashPage = (matrix: Matrix): string => {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta http-equiv="Content-Security-Policy" content="${pagePolicy(STYLE)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -85,12 +56,6 @@ ${killList('In doubt', doubtful, 'Nobody can know whether the effect happened. T
 `.markup;
 };
 
-/** Nothing but the one style of this page, known by its digest. */
-const policy = (): string => {
-  const digest = createHash('sha256').update(STYLE).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`;
-};
-
 const head = ({ scenario, results, mode, seed, ms, complete, boundaries }: Matrix): Markup => {
   const kinds = mode === 'real' ? 'real kills (SIGKILL)' : 'simulated kills';
   const soFar = complete ? '' : 'Stopped before its end. ';
@@ -109,11 +74,12 @@ const verdictLine = (results: readonly KillResult[]): Markup => {
   return markup`<p class="verdict done">✓ No effect ran twice, nothing was lost. ${doubtWords(results)}</p>`;
 };
 
+const figure = (name: string, count: number, state: string = ''): Markup =>
+  markup`<div class="${count > 0 ? state : ''}"><dt>${name}</dt><dd>${count}</dd></div>`;
+
 const figures = ({ results }: Matrix): Markup => {
   const counts = verdictCounts(results);
   const wrong = results.filter((one) => one.wrong).length;
-  const figure = (name: string, count: number, state: string = ''): Markup =>
-    markup`<div class="${count > 0 ? state : ''}"><dt>${name}</dt><dd>${count}</dd></div>`;
   return markup`<dl class="figures">
 ${figure('kills', results.length)}
 ${figure('same end', counts['same-end'])}
@@ -136,14 +102,15 @@ const RARE: ReadonlySet<Verdict> = new Set(['unproved', 'other-end', 'not-reache
 /** Numbers of these stand in their colour. */
 const LOUD: ReadonlySet<string> = new Set(['doubt', 'fail', 'wait']);
 
+const cell = (verdict: Verdict, count: number): Markup => {
+  const { words, state } = VERDICTS[verdict];
+  const look = count === 0 ? 'none' : LOUD.has(state) ? state : '';
+  return markup`<td class="num ${look}" data-l="${words}">${count}</td>`;
+};
+
 const byBoundary = (matrix: Matrix): Markup => {
   const total = verdictCounts(matrix.results);
   const columns = COLUMNS.filter((verdict) => !RARE.has(verdict) || total[verdict] > 0);
-  const cell = (verdict: Verdict, count: number): Markup => {
-    const { words, state } = VERDICTS[verdict];
-    const look = count === 0 ? 'none' : LOUD.has(state) ? state : '';
-    return markup`<td class="num ${look}" data-l="${words}">${count}</td>`;
-  };
   const cells = (counts: Readonly<Record<Verdict, number>>, kills: number): Markup =>
     markup`<td class="num" data-l="kills">${kills}</td>${columns.map((one) => cell(one, counts[one]))}`;
   const titles = columns.map((one) => markup`<th class="num">${VERDICTS[one].words}</th>`);
