@@ -10,7 +10,7 @@ import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import type { CallState, SessionState } from '../session/state.ts';
-import type { PromptBlock, PromptItem } from './encoding.ts';
+import type { PromptBlock, PromptItem, Speaker } from './encoding.ts';
 import { contentText, resultText } from './result-text.ts';
 
 /** A text of the log that stands in an item, so that a stored request can refer to it instead of repeating it. */
@@ -42,7 +42,7 @@ export class Conversation {
         this.#waiting.set(event.data.turn, inputEntry(event.seq, event.data));
         break;
       case 'response.received':
-        this.#answer(event.seq, event.data);
+        this.#answer(event.seq, event.data, before.agent.model);
         break;
       case 'call.result':
       case 'call.late':
@@ -70,7 +70,7 @@ export class Conversation {
     this.#entries.push(entry);
   }
 
-  #answer(seq: number, data: EventData['response.received']): void {
+  #answer(seq: number, data: EventData['response.received'], { provider, name }: Speaker): void {
     const blocks: PromptBlock[] = [];
     const sources: Source[] = [];
     const ids: string[] = [];
@@ -81,10 +81,13 @@ export class Conversation {
       const field = block.type === 'call' ? 'args' : block.type === 'opaque' ? 'json' : 'text';
       const text = (block as unknown as Record<string, string>)[field] ?? '';
       sources.push({ seq, pointer: `/content/${i}/${field}`, text });
+      if (block.type !== 'opaque' && block.opaque !== undefined)
+        sources.push({ seq, pointer: `/content/${i}/opaque`, text: block.opaque });
     }
     this.#results = new Map();
     this.#open = ids.length > 0 ? { seq, ids } : undefined;
-    if (blocks.length > 0) this.#entries.push({ seq, item: { kind: 'assistant', blocks }, sources });
+    const item: PromptItem = { kind: 'assistant', blocks, by: { provider, name } };
+    if (blocks.length > 0) this.#entries.push({ seq, item, sources });
   }
 
   #block(block: ResponseBlock, ids: string[], position: string): PromptBlock | undefined {
@@ -99,7 +102,8 @@ export class Conversation {
     // A text that is no JSON object would make every later request invalid; the log keeps it.
     const decoded = decodeArguments(block.args);
     const args = !decoded.ok ? '{}' : block.args.trim() === '' ? '{}' : block.args;
-    return { type: 'call', id, name: block.name, args };
+    const { name, opaque } = block;
+    return { type: 'call', id, name, args, ...(opaque !== undefined && { opaque }) };
   }
 
   #source(call: string, seq: number, pointer: string, content: readonly Content[]): void {

@@ -36,6 +36,15 @@ export type RequestProblem = {
   readonly retryAfterMs?: number;
 };
 
+/** What one request and its reply looked like on the wire beside their bodies. Headers by an allow list, names in lower case. */
+export type Wire = {
+  readonly url: string;
+  /** Absent: no reply began. */
+  readonly status?: number;
+  readonly sent: Readonly<Record<string, string>>;
+  readonly received: Readonly<Record<string, string>>;
+};
+
 export type TurnOutcome = 'done' | 'failed' | 'refused' | 'stopped' | 'cancelled';
 
 /** What a cancel left behind. */
@@ -87,6 +96,9 @@ export type FactData = {
     readonly partial?: string;
     readonly usage?: Usage;
     readonly ms: number;
+    /** The reply as it came, as far as it came. */
+    readonly raw?: BlobRef;
+    readonly wire?: Wire;
   };
   'response.received': {
     readonly turn: number;
@@ -103,6 +115,7 @@ export type FactData = {
     readonly ms: number;
     /** The reply as it came. */
     readonly raw?: BlobRef;
+    readonly wire?: Wire;
     readonly responseId?: string;
   };
   /** The tool's own validation or preview refused the arguments: nothing was started. */
