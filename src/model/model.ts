@@ -43,5 +43,8 @@ export type ModelReply =
 export type Model = {
   readonly definition: ModelDefinition;
   readonly encoder: Encoder;
+  /** Why this model cannot serve an agent so defined; undefined where it can. Asked once, by defineAgent. */
+  readonly refuses?: (agent: AgentDefinition) => string | undefined;
+  /** Never rejects. */
   send(request: ModelRequest): Promise<ModelReply>;
 };

@@ -15,7 +15,7 @@ import type { Delta, ModelReply, ModelRequest } from '../model.ts';
 import type { Credential } from './credential.ts';
 import { outgoing, receivedHeaders, sentHeaders } from './headers.ts';
 import { maskBytes, maskJson } from './masked.ts';
-import { httpProblem, PROBLEM_CHARS_MAX } from './problem.ts';
+import { httpProblem, PROBLEM_CHARS_MAX, UNBILLED } from './problem.ts';
 import { systemFetch, type Fetch } from './system-fetch.ts';
 
 /** A stream that brings nothing for so long is dead. The providers send pings more often than that. */
@@ -118,7 +118,7 @@ export class Exchange {
    */
   failed(why: RequestProblem | { readonly thrown: unknown } | undefined, seen: Seen): ModelReply {
     const problem = this.#problem(why);
-    return this.#seal({ kind: 'failed', problem, maybeBilled: this.#maybeBilled(problem), ...seen });
+    return this.#seal({ kind: 'failed', problem, maybeBilled: this.#maybeBilled(problem, seen), ...seen });
   }
 
   #problem(why: RequestProblem | { readonly thrown: unknown } | undefined): RequestProblem {
@@ -146,10 +146,11 @@ export class Exchange {
     return { kind: 'bad-response', message, status: response.status };
   }
 
-  #maybeBilled({ kind }: RequestProblem): boolean {
+  #maybeBilled({ kind }: RequestProblem, { partial, usage }: Seen): boolean {
     if (!this.#sent) return false;
+    if (partial !== undefined || usage) return true;
     // A gateway that lost patience may have had the model work.
-    if (this.#response) return this.#response.ok ? kind !== 'no-balance' : kind === 'timeout';
+    if (this.#response) return this.#response.ok ? !UNBILLED.has(kind) : kind === 'timeout';
     return this.#broken === undefined || !NOT_CONNECTED.test(codesOf(this.#broken));
   }
 

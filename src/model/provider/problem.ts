@@ -10,6 +10,16 @@ import type { RequestProblem, RequestProblemKind } from '../../event/events.ts';
 /** Characters of a provider's message that are kept; the whole stands in the stored reply. */
 export const PROBLEM_CHARS_MAX = 2000;
 
+/** Refused before any work was done, even inside a reply that began well. */
+export const UNBILLED: ReadonlySet<RequestProblemKind> = new Set([
+  'rate-limited',
+  'overloaded',
+  'bad-request',
+  'authentication',
+  'no-balance',
+  'context-overflow',
+]);
+
 /** An error as providers word it, whatever is there. */
 export type ProviderError = {
   readonly type?: string;
