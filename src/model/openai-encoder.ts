@@ -8,6 +8,7 @@ import type { AgentDefinition, ModelDefinition, ToolDefinition } from '../event/
 import type { Json, JsonObject } from '../event/json.ts';
 import type { Encoder, PromptItem, Speaker } from '../context/encoding.ts';
 import { itemsOf } from './openai-items.ts';
+import { wireToolName } from './provider/tool-name.ts';
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 
@@ -58,7 +59,7 @@ const cacheKeyOf = ({ name, instructions, tools }: AgentDefinition): string =>
 
 const functionTool = ({ name, description, inputSchema }: ToolDefinition): JsonObject => ({
   type: 'function',
-  name,
+  name: wireToolName(name),
   description,
   parameters: inputSchema,
   // Strict schemas allow no optional property; the runtime checks all arguments itself.

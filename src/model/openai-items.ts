@@ -10,6 +10,7 @@
 import type { ResponseBlock } from '../event/content.ts';
 import type { PromptBlock } from '../context/encoding.ts';
 import { jsonAt, jsonElements, jsonWith, type JsonPath } from './json-text.ts';
+import { wireToolName } from './provider/tool-name.ts';
 
 /** Items that wait for an answer of the client, and the item that answers. Functions are the runtime's own. */
 const ANSWERED_BY: ReadonlyMap<string, string> = new Map([
@@ -153,7 +154,7 @@ const itemOf = (block: Exclude<PromptBlock, { type: 'text' }>, own: boolean): re
             [ARGUMENTS, args],
           ]),
         ];
-      const name = JSON.stringify(block.name);
+      const name = JSON.stringify(wireToolName(block.name));
       return [`{"type":"function_call","call_id":${id},"name":${name},"arguments":${args}}`];
     }
     default:

@@ -17,8 +17,8 @@ export type Reading = Answer | Failure;
 export type EventReader = {
   /** The data of one event. `last`: the reply broke off inside it, perhaps. */
   push(data: string, last: boolean): void;
-  /** Whether the reply has its end: what follows can only complete it. */
-  readonly ended: boolean;
+  /** `ended`: the answer is there, and what follows can only add to it, for example its usage. `complete`: nothing follows. */
+  readonly state: 'open' | 'ended' | 'complete';
   /** What came of it once it is over. Without an end that is `interrupted`. */
   reading(): Reading;
 };

@@ -32,12 +32,12 @@ export class ResponsesStream implements EventReader {
     this.#onDelta = onDelta;
   }
 
-  get ended(): boolean {
-    return this.#reading !== undefined;
+  get state(): 'open' | 'complete' {
+    return this.#reading ? 'complete' : 'open';
   }
 
   push(data: string, last: boolean): void {
-    if (this.ended || data === '[DONE]') return;
+    if (this.#reading || data === '[DONE]') return;
     let event: unknown;
     try {
       event = JSON.parse(data);
