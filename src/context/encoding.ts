@@ -41,4 +41,14 @@ export type Encoder = {
   frame(agent: AgentDefinition): { readonly head: string; readonly tail: string };
   /** The elements of the conversation array that stand for an item, each as JSON text. */
   elements(item: PromptItem): readonly string[];
+  /** What `elements` leaves out of an item, because this provider cannot take it. Absent: it takes everything. */
+  readonly omissions?: (item: PromptItem) => readonly Omission[];
+};
+
+/** A block that is not sent. `block` counts from 0 in the item. */
+export type Omission = {
+  readonly block: number;
+  readonly type: PromptBlock['type'];
+  /** `foreign`: only the provider that made it can read it. `blank`: a text without a visible character. */
+  readonly why: 'foreign' | 'blank';
 };

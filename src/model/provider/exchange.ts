@@ -21,6 +21,8 @@ import { systemFetch, type Fetch } from './system-fetch.ts';
 /** A stream that brings nothing for so long is dead. The providers send pings more often than that. */
 export const STREAM_IDLE_MS = 120_000;
 export const REPLY_BYTES_MAX: number = 64 * 1024 * 1024;
+/** How long the rest of a stream is waited for after its terminal event. */
+export const DRAIN_MS = 1000;
 /** Of a reply with an error status. */
 export const ERROR_BYTES_MAX: number = 1024 * 1024;
 
@@ -106,6 +108,26 @@ export class Exchange {
     return Math.max(0, Math.round(this.#options.request.monotonic() - began));
   }
 
+  /**
+   * Reads what follows the terminal event, so that the connection can be used again; a server that holds it open is
+   * left after DRAIN_MS.
+   */
+  async drain(rest: AsyncIterator<unknown>): Promise<void> {
+    const { request } = this.#options;
+    const read = async (): Promise<'read'> => {
+      while ((await rest.next()).done !== true);
+      return 'read';
+    };
+    const patience = new AbortController();
+    const first = await Promise.race([
+      // What breaks after the end of the message takes nothing away from it.
+      read().catch(() => 'read' as const),
+      request.sleep(DRAIN_MS, patience.signal).then(() => 'late' as const),
+    ]);
+    patience.abort();
+    if (first === 'late') this.#stopper.abort(new Error('the reply was whole'));
+  }
+
   /** A whole reply, with what was seen on the wire. A cancel that came before its end wins. */
   answered(reply: Omit<Answered, 'bytes' | 'wire' | 'kind'>): ModelReply {
     if (this.#verdict || this.#options.request.signal.aborted) return this.failed(undefined, {});
@@ -141,7 +163,7 @@ export class Exchange {
       const kind = this.#broken === undefined ? 'bad-request' : 'unavailable';
       return { kind, message: `No reply from ${this.#url}: ${said}`.slice(0, PROBLEM_CHARS_MAX) };
     }
-    if (!this.#ended) return interrupted(said);
+    if (this.#broken !== undefined) return interrupted(said);
     const message = `The reply could not be read: ${said}`.slice(0, PROBLEM_CHARS_MAX);
     return { kind: 'bad-response', message, status: response.status };
   }
