@@ -49,6 +49,9 @@ export type Encoder = {
 export type Omission = {
   readonly block: number;
   readonly type: PromptBlock['type'];
-  /** `foreign`: only the provider that made it can read it. `blank`: a text without a visible character. */
-  readonly why: 'foreign' | 'blank';
+  /**
+   * `foreign`: only the provider that made it can read it. `blank`: a text without a visible character. `unanswered`: it
+   * asks for what this runtime does not do. `unreadable`: reasoning that its provider would refuse to take up again.
+   */
+  readonly why: 'foreign' | 'blank' | 'unanswered' | 'unreadable';
 };

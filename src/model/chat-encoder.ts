@@ -5,7 +5,7 @@
 import { badInput } from '../errors.ts';
 import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
 import type { Json, JsonObject } from '../event/json.ts';
-import type { Encoder, PromptBlock, PromptItem, Speaker } from '../context/encoding.ts';
+import type { Encoder, Omission, PromptBlock, PromptItem, Speaker } from '../context/encoding.ts';
 import { jsonAt, jsonKeys } from './json-text.ts';
 import { wireToolName } from './provider/tool-name.ts';
 
@@ -13,6 +13,7 @@ export const chatEncoder = (speaker: Speaker): Encoder => ({
   name: `chat-completions/${speaker.provider}`,
   frame: (agent) => ({ head: head(agent), tail: ']}' }),
   elements: (item) => elements(item, speaker),
+  omissions: (item) => omissions(item, speaker),
 });
 
 const head = (agent: AgentDefinition): string => {
@@ -74,6 +75,19 @@ const assistant = (blocks: readonly PromptBlock[], own: boolean): readonly strin
   const content = texts.length === 0 ? 'null' : JSON.stringify(texts.join(''));
   const asked = calls.length === 0 ? [] : [`"tool_calls":[${calls.join(',')}]`];
   return [`{${['"role":"assistant"', `"content":${content}`, ...members, ...asked].join(',')}}`];
+};
+
+const omissions = (item: PromptItem, { provider }: Speaker): readonly Omission[] => {
+  if (item.kind !== 'assistant') return [];
+  const own = item.by.provider === provider;
+  const said = item.blocks.some(({ type }) => type === 'text' || type === 'call');
+  return item.blocks.flatMap((block, at): readonly Omission[] => {
+    if (block.type === 'text' || block.type === 'call') return [];
+    const { type } = block;
+    if (!own) return [{ block: at, type, why: 'foreign' }];
+    const sent = said && (type === 'opaque' || block.opaque !== undefined);
+    return sent ? [] : [{ block: at, type, why: 'unreadable' }];
+  });
 };
 
 const call = (block: Extract<PromptBlock, { type: 'call' }>, own: boolean): string => {

@@ -32,7 +32,7 @@ const TAKEN: ReadonlySet<string> = new Set(['scripted', 'anthropic', 'openai', '
  * A server that speaks Chat Completions. Without `credential` no key is sent. `params` of a model go into the request
  * as they are. Throws `provider-invalid`.
  */
-export const chatProvider = (options: ChatOptions): Provider => {
+export const chatServer = (options: ChatOptions): Provider => {
   const { name: provider, baseUrl } = options;
   if (!NAME.test(provider) || TAKEN.has(provider))
     throw badInput(

@@ -22,6 +22,8 @@ export const openaiEncoder = (speaker: Speaker): Encoder => ({
   name: `openai-responses/${speaker.provider}`,
   frame: (agent) => ({ head: head(agent), tail: ']}' }),
   elements: (item) => elements(item, speaker),
+  omissions: (item) =>
+    item.kind === 'assistant' ? itemsOf(item.blocks, item.by.provider === speaker.provider).omitted : [],
 });
 
 const head = (agent: AgentDefinition): string => {
@@ -73,7 +75,7 @@ const elements = (item: PromptItem, { provider }: Speaker): readonly string[] =>
     case 'note':
       return [JSON.stringify({ role: 'developer', content: item.text })];
     case 'assistant':
-      return itemsOf(item.blocks, item.by.provider === provider);
+      return itemsOf(item.blocks, item.by.provider === provider).items;
     case 'results':
       return item.results.map(({ id, text }) =>
         JSON.stringify({ type: 'function_call_output', call_id: id, output: text }),

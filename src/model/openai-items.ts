@@ -8,7 +8,7 @@
  * (4) everything opaque that another provider said.
  */
 import type { ResponseBlock } from '../event/content.ts';
-import type { PromptBlock } from '../context/encoding.ts';
+import type { Omission, PromptBlock } from '../context/encoding.ts';
 import { jsonAt, jsonElements, jsonWith, type JsonPath } from './json-text.ts';
 import { wireToolName } from './provider/tool-name.ts';
 
@@ -123,39 +123,58 @@ export const unanswered = (items: readonly string[]): readonly string[] => {
 
 export const itemType = (raw: string): string => String(parseItem(raw).type);
 
-/** The items that stand for what an assistant said. `own` says whether this provider said it. */
-export const itemsOf = (blocks: readonly PromptBlock[], own: boolean): readonly string[] => {
-  const items: string[] = [];
-  for (let i = 0; i < blocks.length; i++) {
-    const block = blocks[i];
-    if (block?.type === 'text') {
-      const message = own && block.opaque !== undefined ? block.opaque : undefined;
-      const holes = message === undefined ? [] : holesOf(message);
-      const texts = blocks.slice(i, i + Math.max(1, holes.length));
-      items.push(message === undefined ? plainMessage(block.text) : filled(message, holes, texts));
-      i += texts.length - 1;
-    } else if (block) items.push(...itemOf(block, own));
+/** One item of a request, and the first block that it was made of. */
+type Placed = { readonly block: number; readonly type: PromptBlock['type']; readonly raw: string };
+
+/** The items that stand for what an assistant said, and what is left out. `own` says whether this provider said it. */
+export const itemsOf = (
+  blocks: readonly PromptBlock[],
+  own: boolean,
+): { readonly items: readonly string[]; readonly omitted: readonly Omission[] } => {
+  const placed: Placed[] = [];
+  const omitted: Omission[] = [];
+  for (let at = 0; at < blocks.length; at++) {
+    const block = blocks[at];
+    if (!block) break;
+    const { type } = block;
+    const unsent = whyUnsent(block, own);
+    if (unsent) omitted.push({ block: at, type, why: unsent });
+    else if (block.type === 'text') {
+      const holes = own && block.opaque !== undefined ? holesOf(block.opaque) : [];
+      const texts = blocks.slice(at, at + Math.max(1, holes.length));
+      const raw =
+        own && block.opaque !== undefined ? filled(block.opaque, holes, texts) : plainMessage(block.text);
+      placed.push({ block: at, type, raw });
+      at += texts.length - 1;
+    } else placed.push({ block: at, type, raw: itemOf(block, own) });
   }
-  return followed(items);
+  const unfit = unfitOf(placed);
+  const items = placed.filter(({ block }) => !unfit.some((one) => one.block === block)).map(({ raw }) => raw);
+  return { items, omitted: [...omitted, ...unfit].sort((a, b) => a.block - b.block) };
 };
 
-const itemOf = (block: Exclude<PromptBlock, { type: 'text' }>, own: boolean): readonly string[] => {
+const whyUnsent = (block: PromptBlock, own: boolean): Omission['why'] | undefined => {
+  if (block.type === 'opaque') return own ? undefined : 'foreign';
+  if (block.type !== 'reasoning') return undefined;
+  if (!own || block.opaque === undefined) return 'foreign';
+  return isEncrypted(block.opaque) ? undefined : 'unreadable';
+};
+
+const itemOf = (block: Exclude<PromptBlock, { type: 'text' }>, own: boolean): string => {
   switch (block.type) {
     case 'reasoning':
-      return own && block.opaque !== undefined && isEncrypted(block.opaque) ? [block.opaque] : [];
+      return block.opaque ?? '';
     case 'opaque':
-      return own ? [block.json] : [];
+      return block.json;
     case 'call': {
       const [id, args] = [JSON.stringify(block.id), JSON.stringify(block.args)];
-      if (own && block.opaque !== undefined)
-        return [
-          jsonWith(block.opaque, [
-            [CALL_ID, id],
-            [ARGUMENTS, args],
-          ]),
-        ];
       const name = JSON.stringify(wireToolName(block.name));
-      return [`{"type":"function_call","call_id":${id},"name":${name},"arguments":${args}}`];
+      if (!own || block.opaque === undefined)
+        return `{"type":"function_call","call_id":${id},"name":${name},"arguments":${args}}`;
+      return jsonWith(block.opaque, [
+        [CALL_ID, id],
+        [ARGUMENTS, args],
+      ]);
     }
     default:
       return block satisfies never;
@@ -183,16 +202,15 @@ const isEncrypted = (raw: string): boolean => {
   return typeof content === 'string' && content !== '';
 };
 
-/** Without what nobody answers, and without reasoning that then has nothing after it. */
-const followed = (items: readonly string[]): readonly string[] => {
-  const open = new Set(unanswered(items));
-  const kept: string[] = [];
-  let next = '';
-  for (const raw of items.toReversed()) {
-    const type = itemType(raw);
-    const lonely = type === 'reasoning' && (next === '' || open.has(next));
-    next = lonely ? next : raw;
-    if (!lonely && !open.has(raw)) kept.push(raw);
+/** What nobody answers, and reasoning that then has nothing after it. */
+const unfitOf = (placed: readonly Placed[]): readonly Omission[] => {
+  const open = new Set(unanswered(placed.map(({ raw }) => raw)));
+  const unfit: Omission[] = [];
+  let followed = false;
+  for (const { block, type, raw } of placed.toReversed()) {
+    if (open.has(raw)) unfit.push({ block, type, why: 'unanswered' });
+    else if (type === 'reasoning' && !followed) unfit.push({ block, type, why: 'unreadable' });
+    followed = !open.has(raw) && (type !== 'reasoning' || followed);
   }
-  return kept.toReversed();
+  return unfit;
 };

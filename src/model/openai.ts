@@ -30,7 +30,7 @@ export type OpenaiOptions = ProviderOptions & {
  * leave state at the provider (`model-params-refused`). `prompt_cache_key: false` sends no cache key. Throws
  * `provider-invalid`.
  */
-export const openaiProvider = (options: OpenaiOptions = {}): Provider => {
+export const openai = (options: OpenaiOptions = {}): Provider => {
   const { name: provider = 'openai' } = options;
   const connection = new Connection(
     { provider, baseUrl: OPENAI_URL, credentialNames: ['OPENAI_API_KEY'] },
