@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
   agents: async () => (await import('./commands/agents.ts')).agents,
   tools: async () => (await import('./commands/tools.ts')).tools,
+  models: async () => (await import('./commands/models.ts')).models,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   help: async () => (await import('./commands/help.ts')).help,
 };
