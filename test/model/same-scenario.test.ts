@@ -38,6 +38,8 @@ describe('one story on every adapter', () => {
       expect(told.done).toEqual(expected.done);
       expect(told.done.at(-1)).toContain(`${LARGE}n`);
       expect(told.log).toEqual(expected.log);
+      expect(told.difference).toBeUndefined();
+      expect(told.replayed).toBe(4);
       if (key !== undefined) {
         expect(told.requests.map(({ headers }) => JSON.stringify(headers))).toSatisfy((all: string[]) =>
           all.every((one) => one.includes(key)),

@@ -10,8 +10,10 @@ import type { LogEvent } from '../../src/event/events.ts';
 import type { Json } from '../../src/event/json.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
+import { replay } from '../../src/replay/replay.ts';
 import { tool } from '../../src/tool/tool.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
+import { PROGRAM } from '../../src/worker/program.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { seededRandom, until } from '../kit/clock.ts';
 import { openSqlite, tempFile } from '../kit/folder.ts';
@@ -65,6 +67,10 @@ export type Dialect = {
 export type Story = {
   /** The log without what a provider may say in its own way. */
   readonly log: readonly Json[];
+  /** What differs when the log is replayed with the adapter's encoder; undefined for nothing. */
+  readonly difference: unknown;
+  /** Requests that replay made again, byte for byte. */
+  readonly replayed: number;
   /** The tools' own record of what they were given. */
   readonly done: readonly string[];
   /** What every store, warning and delta held, for a look for secrets. */
@@ -96,9 +102,10 @@ export const play = async (
   const done: string[] = [];
   const said: unknown[] = [];
   const store = openSqlite(tempFile());
+  const agent = keeper(model({ url: `http://127.0.0.1:${port}`, next }), done);
   const runtime = await openRuntime({
     store,
-    agents: [keeper(model({ url: `http://127.0.0.1:${port}`, next }), done)],
+    agents: [agent],
     random: seededRandom(7),
     log: { info: (...words) => void said.push(words), warn: (...words) => void said.push(words) },
   });
@@ -107,6 +114,7 @@ export const play = async (
   if (left.length > 0) throw new Error(`${left.length} steps of the story were not asked for.`);
   const stored = await store.read(session);
   const events = stored.map(open);
+  const replayed = replay({ session, events, encoderOf: () => agent.model.encoder, program: PROGRAM });
   const blobs = await Promise.all(
     blobsIn(events).map(async (digest) =>
       Buffer.from((await store.blob(digest as never)) ?? []).toString('latin1'),
@@ -114,6 +122,8 @@ export const play = async (
   );
   return {
     log: events.map(essence),
+    difference: replayed.difference,
+    replayed: replayed.requests,
     done,
     everything: JSON.stringify([events, blobs, said]),
     requests,
