@@ -145,7 +145,7 @@ describe('aimock', () => {
     expect(failed?.raw?.bytes).toBeGreaterThan(0);
     expect(failed?.problem.retryAfterMs).toBe(wait);
     expect(retry).toMatchObject({ attempt: 2, reason: kind });
-    if (wait !== undefined) expect((retry?.notBefore ?? 0) - (failed?.at ?? 0)).toBeGreaterThanOrEqual(wait);
+    expect((retry?.notBefore ?? 0) - (failed?.at ?? 0)).toBeGreaterThanOrEqual(wait ?? 1);
     const [answer] = all(told, 'response.received');
     expect((answer?.at ?? 0) - (failed?.at ?? 0)).toBeGreaterThanOrEqual(
       (retry?.notBefore ?? 0) - (failed?.at ?? 0),
@@ -213,42 +213,42 @@ describe('aimock', () => {
   });
 });
 
+const answering = async (content: object | string, status = 200): Promise<Model> => {
+  const rule = {
+    path: '/v1/messages',
+    match: '@',
+    response: { status, content: typeof content === 'string' ? content : JSON.stringify(content) },
+  };
+  const app = createServer({ rules: [rule] } as never, '127.0.0.1', 0);
+  const server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return anthropic({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    credential: 'CONTRACT_KEY',
+    env: { CONTRACT_KEY: KEY },
+    // It cannot stream this API.
+  }).model('claude-mock', { stream: false });
+};
+
+const message = (more: object): object => ({
+  id: 'msg_mock',
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'text', text: 'Counted.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  ...more,
+});
+
 describe('mock-llm', () => {
   // It announces itself and each request.
   beforeEach(() => {
     const quiet = vi.spyOn(console, 'log').mockImplementation(() => undefined);
     onTestFinished(() => quiet.mockRestore());
-  });
-
-  const serve = async (content: object | string, status = 200): Promise<Model> => {
-    const rule = {
-      path: '/v1/messages',
-      match: '@',
-      response: { status, content: typeof content === 'string' ? content : JSON.stringify(content) },
-    };
-    const app = createServer({ rules: [rule] } as never, '127.0.0.1', 0);
-    const server = app.listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return anthropic({
-      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      credential: 'CONTRACT_KEY',
-      env: { CONTRACT_KEY: KEY },
-      // It cannot stream this API.
-    }).model('claude-mock', { stream: false });
-  };
-
-  const message = (more: object): object => ({
-    id: 'msg_mock',
-    type: 'message',
-    role: 'assistant',
-    content: [{ type: 'text', text: 'Counted.' }],
-    stop_reason: 'end_turn',
-    stop_sequence: null,
-    ...more,
   });
 
   test('cache counts are four classes that do not overlap', async () => {
@@ -259,7 +259,7 @@ describe('mock-llm', () => {
       cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
       output_tokens: 5,
     };
-    const told = await ask(await serve(message({ usage })), 'Count.');
+    const told = await ask(await answering(message({ usage })), 'Count.');
     expect(all(told, 'response.received')[0]?.usage).toEqual({
       input: 21,
       cacheWrite: 300,
@@ -274,12 +274,12 @@ describe('mock-llm', () => {
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: 'cyber', explanation: 'It would harm.' },
     });
-    const told = await ask(await serve(refused), 'Harm.');
+    const told = await ask(await answering(refused), 'Harm.');
     expect(all(told, 'turn.ended')).toMatchObject([{ outcome: 'refused', message: 'cyber: It would harm.' }]);
   });
 
   test('an unknown reason to stop is a failure that keeps the bytes', async () => {
-    const told = await ask(await serve(message({ stop_reason: 'solar_flare' })), 'Go on.');
+    const told = await ask(await answering(message({ stop_reason: 'solar_flare' })), 'Go on.');
     expect(all(told, 'turn.ended')).toMatchObject([{ outcome: 'failed', reason: 'unknown-stop' }]);
     expect(all(told, 'response.received')[0]?.raw?.bytes).toBeGreaterThan(100);
   });
@@ -289,7 +289,7 @@ describe('mock-llm', () => {
       type: 'error',
       error: { type: 'invalid_request_error', message: 'Your credit balance is too low.' },
     };
-    const told = await ask(await serve(body), 'Pay.');
+    const told = await ask(await answering(body), 'Pay.');
     expect(all(told, 'turn.ended')).toMatchObject([{ outcome: 'failed', reason: 'no-balance' }]);
     expect(all(told, 'request.failed')).toHaveLength(1);
   });
@@ -299,11 +299,11 @@ describe('mock-llm', () => {
       'AUTH',
       'You sent {{jmes request headers.authorization}}.',
     );
-    const told = await ask(await serve(echo), 'Repeat.');
+    const told = await ask(await answering(echo), 'Repeat.');
     expect(answerOf(told)).toBe('You sent Bearer [secret CONTRACT_KEY].');
     expect(told.everything).not.toContain(KEY);
     const refused = await ask(
-      await serve(
+      await answering(
         '{"error":{"type":"authentication_error","message":"Bad key {{jmes request headers.authorization}}"}}',
         401,
       ),

@@ -78,6 +78,7 @@ export const storyModel = (next: () => ScriptReply, asked: Asked[] = []): Langua
 
 export const aiSdkDialect: Dialect = {
   name: 'AI SDK',
+  wire: false,
   model: ({ next }) => aiSdkModel(storyModel(next)),
   serve: (_, response) => void response.end(),
 };

@@ -3,7 +3,7 @@ import { anthropic } from '../../src/model/anthropic.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
 import type { Dialect } from './scenario.ts';
 
-export const ANTHROPIC_KEY = 'sk-ant-story-4f9c2d7e81';
+const ANTHROPIC_KEY = 'sk-ant-story-4f9c2d7e81';
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 
@@ -81,6 +81,8 @@ export const anthropicSse = (events: readonly Event[]): string =>
 
 export const anthropicDialect: Dialect = {
   name: 'Anthropic Messages',
+  wire: true,
+  key: ANTHROPIC_KEY,
   model: ({ url }) =>
     anthropic({ baseUrl: url, credential: 'STORY_KEY', env: { STORY_KEY: ANTHROPIC_KEY } }).model(
       'claude-story',

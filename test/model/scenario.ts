@@ -59,6 +59,10 @@ export type Served = {
 
 export type Dialect = {
   readonly name: string;
+  /** Whether requests go over a socket. */
+  readonly wire: boolean;
+  /** The credential that the model is given; it must turn up in request headers and nowhere else. */
+  readonly key?: string;
   /** Writes a step as the API streams it. An `interrupted` one begins and breaks off without a word of text. */
   readonly serve: (step: ScriptReply, response: ServerResponse) => void | Promise<void>;
   readonly model: (served: Served) => Model;
@@ -78,11 +82,8 @@ export type Story = {
   readonly requests: readonly { readonly headers: NodeJS.Dict<string | string[]>; readonly body: string }[];
 };
 
-export const play = async (
-  { serve, model }: Dialect,
-  steps: readonly ScriptReply[] = STEPS,
-): Promise<Story> => {
-  const left = [...steps];
+export const play = async ({ serve, model }: Dialect): Promise<Story> => {
+  const left = [...STEPS];
   const next = (): ScriptReply => left.shift() ?? { text: 'The story is over.' };
   const requests: { headers: NodeJS.Dict<string | string[]>; body: string }[] = [];
   const server = createServer((request, response) => {
