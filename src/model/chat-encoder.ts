@@ -5,15 +5,15 @@
 import { badInput } from '../errors.ts';
 import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
 import type { Json, JsonObject } from '../event/json.ts';
-import type { Encoder, Omission, PromptBlock, PromptItem, Speaker } from '../context/encoding.ts';
+import type { Encoder, Omission, PromptBlock, PromptItem } from '../context/encoding.ts';
 import { jsonAt, jsonKeys } from './json-text.ts';
 import { wireToolName } from './provider/tool-name.ts';
 
-export const chatEncoder = (speaker: Speaker): Encoder => ({
-  name: `chat-completions/${speaker.provider}`,
+export const chatEncoder = (provider: string): Encoder => ({
+  name: `chat-completions/${provider}`,
   frame: (agent) => ({ head: head(agent), tail: ']}' }),
-  elements: (item) => elements(item, speaker),
-  omissions: (item) => omissions(item, speaker),
+  elements: (item) => elements(item, provider),
+  omissions: (item) => omissions(item, provider),
 });
 
 const head = (agent: AgentDefinition): string => {
@@ -41,7 +41,7 @@ const functionTool = ({ name, description, inputSchema }: ToolDefinition): JsonO
   function: { name: wireToolName(name), description, parameters: inputSchema },
 });
 
-const elements = (item: PromptItem, { provider }: Speaker): readonly string[] => {
+const elements = (item: PromptItem, provider: string): readonly string[] => {
   switch (item.kind) {
     case 'user':
       return [JSON.stringify({ role: 'user', content: item.text })];
@@ -77,7 +77,7 @@ const assistant = (blocks: readonly PromptBlock[], own: boolean): readonly strin
   return [`{${['"role":"assistant"', `"content":${content}`, ...members, ...asked].join(',')}}`];
 };
 
-const omissions = (item: PromptItem, { provider }: Speaker): readonly Omission[] => {
+const omissions = (item: PromptItem, provider: string): readonly Omission[] => {
   if (item.kind !== 'assistant') return [];
   const own = item.by.provider === provider;
   const said = item.blocks.some(({ type }) => type === 'text' || type === 'call');

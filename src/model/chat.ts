@@ -49,7 +49,7 @@ export const chatServer = (options: ChatOptions): Provider => {
       checkChatParams(params);
       return {
         definition: { provider, name, params },
-        encoder: chatEncoder({ provider, name }),
+        encoder: chatEncoder(provider),
         refuses: ({ tools }) => toolNamesProblem(tools),
         send: (request) => sendThrough(connection, request, COMPLETIONS),
       };

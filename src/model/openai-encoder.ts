@@ -6,7 +6,7 @@ import { badInput } from '../errors.ts';
 import { digestOf } from '../event/canonical.ts';
 import type { AgentDefinition, ModelDefinition, ToolDefinition } from '../event/definition.ts';
 import type { Json, JsonObject } from '../event/json.ts';
-import type { Encoder, PromptItem, Speaker } from '../context/encoding.ts';
+import type { Encoder, PromptItem } from '../context/encoding.ts';
 import { itemsOf } from './openai-items.ts';
 import { wireToolName } from './provider/tool-name.ts';
 
@@ -18,12 +18,12 @@ const NO_REASONING = /^(ft:)?(gpt-3|gpt-4|chatgpt-4o|computer-use)/;
 /** Length of the part of a digest that names a prompt cache. */
 const CACHE_KEY_DIGITS = 32;
 
-export const openaiEncoder = (speaker: Speaker): Encoder => ({
-  name: `openai-responses/${speaker.provider}`,
+export const openaiEncoder = (provider: string): Encoder => ({
+  name: `openai-responses/${provider}`,
   frame: (agent) => ({ head: head(agent), tail: ']}' }),
-  elements: (item) => elements(item, speaker),
+  elements: (item) => elements(item, provider),
   omissions: (item) =>
-    item.kind === 'assistant' ? itemsOf(item.blocks, item.by.provider === speaker.provider).omitted : [],
+    item.kind === 'assistant' ? itemsOf(item.blocks, item.by.provider === provider).omitted : [],
 });
 
 const head = (agent: AgentDefinition): string => {
@@ -68,7 +68,7 @@ const functionTool = ({ name, description, inputSchema }: ToolDefinition): JsonO
   strict: false,
 });
 
-const elements = (item: PromptItem, { provider }: Speaker): readonly string[] => {
+const elements = (item: PromptItem, provider: string): readonly string[] => {
   switch (item.kind) {
     case 'user':
       return [JSON.stringify({ role: 'user', content: item.text })];

@@ -44,7 +44,7 @@ export const openai = (options: OpenaiOptions = {}): Provider => {
       checkOpenaiParams(params);
       return {
         definition: { provider, name, params },
-        encoder: openaiEncoder({ provider, name }),
+        encoder: openaiEncoder(provider),
         refuses: ({ tools }) => toolNamesProblem(tools),
         send: (request) => sendThrough(connection, request, RESPONSES),
       };

@@ -49,7 +49,7 @@ const replay = async (exchange: Exchanged): Promise<ModelReply> => {
 const by = { provider: 'vllm', name: 'stand-in' };
 
 const messagesBack = (reply: Extract<ModelReply, { kind: 'response' }>): readonly JsonRecord[] =>
-  chatEncoder(by)
+  chatEncoder(by.provider)
     .elements({ kind: 'assistant', blocks: promptBlocks(reply.content), by })
     .map((element) => JSON.parse(element) as JsonRecord);
 
