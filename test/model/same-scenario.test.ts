@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import { aiSdkDialect } from './scenario-ai-sdk.ts';
 import { anthropicDialect } from './scenario-anthropic.ts';
+import { chatDialect, openaiDialect } from './scenario-openai.ts';
 import { LARGE, play, STEPS, type Dialect, type Story } from './scenario.ts';
 
-const DIALECTS: readonly Dialect[] = [anthropicDialect, aiSdkDialect];
+const DIALECTS: readonly Dialect[] = [anthropicDialect, openaiDialect, chatDialect, aiSdkDialect];
 
 const scripted: Dialect = {
   name: 'scripted',
