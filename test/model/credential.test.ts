@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { anthropic } from '../../src/model/anthropic.ts';
 import { Credential, findCredential } from '../../src/model/provider/credential.ts';
 import { tempFolder } from '../kit/folder.ts';
@@ -160,20 +160,20 @@ export default defineConfig({ agents: [], providers: [chatServer({ name: 'local'
 `;
 
   const run = async (
-    key: string | undefined,
+    key: string,
     ...words: readonly string[]
   ): ReturnType<ReturnType<typeof project>['onrecord']> => {
     const place = project({ 'onrecord.config.ts': SERVER, 'agents/clerk.yaml': AGENT });
-    // A process of its own, so that the environment is the test's.
-    const before = { ...process.env };
-    Object.assign(process.env, { LOCAL_KEY_OF_TEST: key ?? '', HOME: place.folder });
-    delete process.env['ANTHROPIC_API_KEY'];
-    delete process.env['OPENAI_API_KEY'];
-    try {
-      return await place.start('models', ...words).done;
-    } finally {
-      process.env = before;
-    }
+    const env = {
+      LOCAL_KEY_OF_TEST: key,
+      HOME: place.folder,
+      ANTHROPIC_API_KEY: undefined,
+      OPENAI_API_KEY: undefined,
+    };
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    // A process of its own: the environment is what it is given.
+    return place.start('models', ...words).done;
   };
 
   test('lists credentials by name only, and who uses a provider', async () => {

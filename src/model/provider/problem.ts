@@ -174,6 +174,8 @@ export const httpProblem = (
 };
 
 const DECIMAL = /^\d+(\.\d+)?$/;
+/** All three forms of RFC 9110 begin so; Date.parse alone also takes "-3" for a year. */
+const WEEKDAY = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 
 /**
  * Milliseconds that the provider asks to wait: `retry-after-ms`, else `retry-after` in seconds or as a date, which
@@ -187,7 +189,9 @@ export const readRetryAfter = (headers: Headers, now: number): number | undefine
     ? Number(ms)
     : DECIMAL.test(after)
       ? Number(after) * 1000
-      : Date.parse(after) - dateOf(headers, now);
+      : WEEKDAY.test(after)
+        ? Date.parse(after) - dateOf(headers, now)
+        : NaN;
   return Number.isFinite(found) && found > 0
     ? Math.min(Math.ceil(found), Number.MAX_SAFE_INTEGER)
     : undefined;
