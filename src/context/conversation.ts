@@ -80,9 +80,16 @@ export class Conversation {
       blocks.push(shown);
       const field = block.type === 'call' ? 'args' : block.type === 'opaque' ? 'json' : 'text';
       const text = (block as unknown as Record<string, string>)[field] ?? '';
-      sources.push({ seq, pointer: `/content/${i}/${field}`, text });
-      if (block.type !== 'opaque' && block.opaque !== undefined)
-        sources.push({ seq, pointer: `/content/${i}/opaque`, text: block.opaque });
+      const said = { seq, pointer: `/content/${i}/${field}`, text };
+      const opaque = block.type === 'opaque' ? undefined : block.opaque;
+      if (opaque === undefined) sources.push(said);
+      else {
+        const beside = { seq, pointer: `/content/${i}/opaque`, text: opaque };
+        // What holds the text itself is looked for first: it stands for all of it.
+        sources.push(
+          ...(opaque.includes(JSON.stringify(text).slice(1, -1)) ? [beside, said] : [said, beside]),
+        );
+      }
     }
     this.#results = new Map();
     this.#open = ids.length > 0 ? { seq, ids } : undefined;
