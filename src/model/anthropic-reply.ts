@@ -84,7 +84,9 @@ export const readMessage = (text: string, tools: Tools): Message | RequestProble
   const body = members(JSON.parse(text));
   if (body['type'] === 'error' || body['error'] !== undefined) return errorIn(body);
   if (body['type'] !== 'message') return { kind: 'bad-response', message: 'The reply is no message.' };
-  const content = jsonElements(jsonAt(text, ['content']) ?? '[]').map((raw) => blockOf(raw, tools));
+  const content = jsonElements(jsonAt(text, ['content']) ?? '[]')
+    .filter((raw) => raw.startsWith('{'))
+    .map((raw) => blockOf(raw, tools));
   return {
     ...stopOf(body['stop_reason'], body['stop_details']),
     content,
@@ -184,6 +186,8 @@ export class MessageStream {
 
   #open(index: number, raw: string): void {
     const start = members(JSON.parse(raw));
+    // What is no block at all can neither grow nor go back.
+    if (!raw.startsWith('{')) return;
     const isCall = start['type'] === 'tool_use';
     const call = [...this.#blocks.values()].filter((block) => block.isCall).length;
     const empty = { texts: new Map(), raws: new Map(), lists: new Map(), input: [] };
