@@ -85,6 +85,15 @@ describe('calls in a stream are joined', () => {
       [['a', 'f', '{"x":1}']],
     ],
     [
+      'the name once more with the last piece',
+      [
+        piece({ index: 0, id: 'a', function: fn('f', '{"x":1}') }),
+        piece({ index: 0, id: 'a', function: fn('f', '') }),
+        piece({ index: 0, function: fn('f', ' ') }),
+      ],
+      [['a', 'f', '{"x":1} ']],
+    ],
+    [
       'two calls without arguments',
       [piece({ function: fn('f', '') }), piece({ function: fn('f', '') })],
       [
