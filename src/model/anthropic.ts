@@ -20,8 +20,17 @@ const API_VERSION = '2026-10-21';
 /** The SDK's own limit until the headers come is out of reach: the agent's `requestMs` counts. */
 const SDK_TIMEOUT_MS: number = 2 ** 31 - 1;
 
-/** Throws `provider-invalid`. */
-export const anthropic = (options: ProviderOptions & { readonly name?: string } = {}): Provider => {
+export type AnthropicOptions = ProviderOptions & {
+  /** Names the provider in the record. Default `anthropic`; another server of the same API has its own name. */
+  readonly name?: string;
+};
+
+/**
+ * The Anthropic provider. Key: `ANTHROPIC_API_KEY`. `params` of a model go into the request as they are, but for
+ * `betas`, which become a header, `tools`, which are added to the agent's own (server tools), and `cache_control`,
+ * which stands at the instructions, too (`null` for no marks at all). Throws `provider-invalid`.
+ */
+export const anthropic = (options: AnthropicOptions = {}): Provider => {
   const { name: provider = 'anthropic' } = options;
   const connection = new Connection(
     { provider, baseUrl: ANTHROPIC_URL, credentialNames: ['ANTHROPIC_API_KEY'] },
