@@ -26,6 +26,9 @@ const CLOSING_MS = 250;
 /** The SDK wants a key; the exchange takes it off and puts the real one on. */
 const NO_KEY = 'none';
 
+/** The SDK's own limit until the headers come is out of reach: the agent's `requestMs` counts. */
+const SDK_TIMEOUT_MS: number = 2 ** 31 - 1;
+
 export const sendThrough = async (
   connection: Connection,
   request: ModelRequest,
@@ -54,7 +57,9 @@ const converse = async (
     baseURL: connection.baseUrl,
     fetch: exchange.fetch,
     maxRetries: 0,
-    timeout: request.agent.limits.requestMs,
+    timeout: SDK_TIMEOUT_MS,
+    // The SDK finds them in the environment; they are nobody's business at another server.
+    ...(!isOpenai(connection.baseUrl) && { organization: null, project: null }),
     logLevel: 'off',
   });
   const began = request.monotonic();
@@ -88,6 +93,8 @@ const converse = async (
     return exchange.failed({ thrown }, partial());
   }
 };
+
+const isOpenai = (url: string): boolean => /(^|\.)openai\.com$/.test(new URL(url).hostname);
 
 const readWhole = (text: string, dialect: Dialect): Reading => {
   try {

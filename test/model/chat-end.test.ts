@@ -1,5 +1,5 @@
 /** How replies of servers that speak Chat Completions end: with an error inside, without an end, never, by a cancel. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { chatServer } from '../../src/model/chat.ts';
 import { content, delta, exchange, sse, stopOf, streamed, type Chunk } from './chat-stage.ts';
 import { json, sendTo, standIn, stream } from './openai-stage.ts';
@@ -107,4 +107,24 @@ test('a cancel ends the request on the wire', async () => {
     maybeBilled: true,
   });
   await closed.promise;
+});
+
+test('nothing that the SDK finds in the environment reaches another server', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const found = {
+    OPENAI_API_KEY: 'sk-of-the-environment',
+    OPENAI_ADMIN_KEY: 'sk-admin-of-the-environment',
+    OPENAI_ORG_ID: 'org-of-the-environment',
+    OPENAI_PROJECT_ID: 'proj-of-the-environment',
+    OPENAI_CUSTOM_HEADERS: 'x-extra: of-the-environment',
+    OPENAI_BASE_URL: 'http://127.0.0.1:1/of-the-environment',
+  };
+  for (const [name, value] of Object.entries(found)) vi.stubEnv(name, value);
+  const { url, heard } = await standIn((_, response) =>
+    stream(response, [sse(delta({ content: 'Yes.' }, 'stop'), '[DONE]')]),
+  );
+  const { reply } = await sendTo(chatServer({ name: 'vllm', baseUrl: url }).model('m'));
+  expect(reply.kind).toBe('response');
+  expect(JSON.stringify(heard)).not.toContain('of-the-environment');
+  expect(heard[0]?.headers).not.toHaveProperty('authorization');
 });
