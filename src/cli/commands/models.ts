@@ -30,10 +30,10 @@ const print = ({ screen }: Cli, { providers, others }: ModelList, check: boolean
   const { lines } = table(
     [
       { key: 'provider', title: own('provider') },
-      { key: 'credential', title: own('credential'), least: 12 },
-      ...(check ? [{ key: 'answer', title: own('answers'), least: 8 }] : []),
+      { key: 'credential', title: own('credential') },
+      ...(check ? [{ key: 'answer', title: own('answers') }] : []),
       { key: 'used', title: own('used by'), least: 12, enough: 30 },
-      { key: 'at', title: own('at'), least: 12 },
+      { key: 'at', title: own('at'), drop: 1 },
     ],
     [
       ...providers.map((row) => ({
