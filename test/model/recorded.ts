@@ -8,6 +8,8 @@ export const recordedMissing: string | undefined = existsSync(FOLDER)
   ? undefined
   : `SKIPPED: no recorded exchanges at ${FOLDER}`;
 
+export const recordedFile = (name: string): string => resolve(FOLDER, name);
+
 export type JsonRecord = { readonly [key: string]: unknown };
 
 export type Exchanged = {
