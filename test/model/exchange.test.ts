@@ -163,8 +163,11 @@ describe('how an exchange ends', () => {
     await until('the server sees the socket close', () => server.closed.count === 1);
   });
 
-  test('connections are used again', async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).end(anthropicSse(EVENTS)));
+  test('connections are used again, although a stream ends a little after its message', async () => {
+    const server = await serve((response) => {
+      response.writeHead(200, STREAM).write(anthropicSse(EVENTS));
+      setTimeout(() => response.end(), 10);
+    });
     for (let i = 0; i < 8; i++) expect((await sendTo(modelAt(server.url))).reply.kind).toBe('response');
     expect(server.requests).toHaveLength(8);
     expect(server.sockets.size).toBeLessThan(4);

@@ -5,6 +5,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Cli } from '../../src/cli/cli.ts';
+import { encodersOf } from '../../src/cli/proof.ts';
 import type { Digest } from '../../src/event/canonical.ts';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent } from '../../src/event/events.ts';
@@ -19,6 +21,7 @@ import { defineAgent } from '../../src/worker/agent.ts';
 import { PROGRAM } from '../../src/worker/program.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { openSqlite, tempFile } from '../kit/folder.ts';
+import { agentOf } from './openai-stage.ts';
 import { storyModel, type Asked } from './scenario-ai-sdk.ts';
 import { anthropicEvents, anthropicSse } from './scenario-anthropic.ts';
 
@@ -93,4 +96,14 @@ test('a change of provider and back: nothing foreign is sent, nothing own is los
   const built = events.filter(({ type }) => type === 'request.built');
   const source = { eventAt: (seq: number) => events[seq - 1], blob: (digest: Digest) => store.blob(digest) };
   expect((await rebuildRequest(source, built[2]?.seq ?? 0)).body).toBe(bodies[1]);
+});
+
+test('onrecord replay knows the form of every provider, also where no agent uses it any more', async () => {
+  const cli = { config: () => Promise.resolve({ agents: [] }) } as unknown as Cli;
+  const encoderOf = await encodersOf(cli);
+  const names = ['anthropic', 'openai', 'scripted', 'acme'].map((provider) => {
+    const model = { provider, name: 'gone', params: {} };
+    return encoderOf(agentOf(model))?.name;
+  });
+  expect(names).toEqual(['anthropic-messages/anthropic', 'openai-responses/openai', 'neutral', undefined]);
 });
