@@ -116,7 +116,7 @@ describe.skipIf(recordedMissing !== undefined).each(APIS)(
       }
       console.log(`${name}: ${streams.length} streams split in two at ${tried} positions`);
       expect(wrong).toEqual([]);
-    });
+    }, 120_000);
 
     it('read the same split at every byte at once, through the SDK and the exchange', async () => {
       for (const { bytes } of streams) {
@@ -148,7 +148,7 @@ describe.skipIf(recordedMissing !== undefined).each(APIS)(
       }
       console.log(`${name}: ${streams.length} streams cut at ${tried} positions`);
       expect(wrong).toEqual([]);
-    });
+    }, 120_000);
 
     it('read the same over a socket in random pieces, and cut there they are interrupted', async () => {
       const picked = streams.filter((_, i) => i % 5 === 0);
