@@ -69,6 +69,15 @@ export class SecretMask {
     return masked;
   }
 
+  /** How many characters at the end of a text may be the beginning of a secret: more has to come before they are shown. */
+  unsureAtEnd(text: string): number {
+    let most = 0;
+    for (const { form } of this.#forms)
+      for (let length = Math.min(form.length - 1, text.length); length > most; length--)
+        if (text.endsWith(form.slice(0, length))) most = length;
+    return most;
+  }
+
   foundIn(bytes: Uint8Array): boolean {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return this.#forms.some(({ form }) => buffer.includes(form));

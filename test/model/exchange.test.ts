@@ -2,6 +2,7 @@
  * The wire under the adapters, over real sockets: one POST of the recorded bytes to one origin, ended by cancel,
  * silence or size, with the credential in its place and nowhere else.
  */
+import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -13,6 +14,8 @@ import { anthropic } from '../../src/model/anthropic.ts';
 import type { Model, ModelRequest } from '../../src/model/model.ts';
 import { Credential } from '../../src/model/provider/credential.ts';
 import { Exchange, type ExchangeOptions } from '../../src/model/provider/exchange.ts';
+import { MaskedDeltas } from '../../src/model/provider/masked.ts';
+import { SecretMask } from '../../src/secret/mask.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { until } from '../kit/clock.ts';
@@ -161,6 +164,21 @@ describe('how an exchange ends', () => {
     const { reply } = await sendTo(modelAt(server.url));
     expect(reply).toMatchObject({ kind: 'response', stop: 'end' });
     await until('the server sees the socket close', () => server.closed.count === 1);
+  });
+
+  test('a message that is whole stays one, whatever comes after it: silence, a cancel, a broken socket', async () => {
+    const whole = anthropicSse(EVENTS);
+    const held = await serve((response) => response.writeHead(200, STREAM).write(whole));
+    expect((await sendTo(modelAt(held.url, { idleMs: 50 }))).reply.kind).toBe('response');
+    const cancel = new AbortController();
+    const cancelled = sendTo(modelAt(held.url), { signal: cancel.signal });
+    await until('both requests are there', () => held.requests.length === 2);
+    setTimeout(() => cancel.abort(), 300);
+    expect((await cancelled).reply.kind).toBe('response');
+    const broken = await serve((response) =>
+      response.writeHead(200, STREAM).write(whole, () => setTimeout(() => response.destroy(), 20)),
+    );
+    expect((await sendTo(modelAt(broken.url))).reply.kind).toBe('response');
   });
 
   test('connections are used again, although a stream ends a little after its message', async () => {
@@ -347,5 +365,39 @@ describe('what comes back', () => {
     await (await exchange.fetch(server.url, { method: 'POST', body: '{"a":1}' })).arrayBuffer();
     const { bytes } = exchange.failed({ kind: 'bad-response', message: KEY }, { partial: `it is ${KEY}` });
     expect(Buffer.from(bytes?.bytes ?? []).toString('latin1')).toBe('\u00ff\u00fekey [secret WIRE_KEY]!');
+  });
+
+  test('streamed text shows no key, however it is split, and keeps every other character in order', () => {
+    const piece = oneof(
+      constantFrom(KEY, KEY.slice(0, 7), KEY.slice(3), 's', 'sk-', 'x'),
+      string({ maxLength: 4 }),
+    );
+    assert(
+      property(array(piece), array(integer({ min: 1, max: 9 }), { minLength: 1 }), (pieces, sizes) => {
+        const text = pieces.join('');
+        const shown: string[] = [];
+        const mask = new SecretMask([{ name: 'K', value: KEY }]);
+        const deltas = new MaskedDeltas(mask, (delta) => shown.push(delta.text));
+        for (let at = 0, i = 0; at < text.length; i++) {
+          const size = sizes[i % sizes.length] ?? 1;
+          deltas.push({ type: 'text', text: text.slice(at, at + size) });
+          at += size;
+        }
+        deltas.end();
+        expect(shown.join('')).toBe(mask.apply(text));
+        expect(shown.every((one) => one !== '')).toBe(true);
+      }),
+    );
+  });
+
+  test('text of another kind lets what waited go first', () => {
+    const shown: string[] = [];
+    const mask = new SecretMask([{ name: 'K', value: KEY }]);
+    const deltas = new MaskedDeltas(mask, ({ type, text }) => shown.push(`${type} ${text}`));
+    deltas.push({ type: 'reasoning', text: 'sk-ant' });
+    deltas.push({ type: 'text', text: 'a' });
+    deltas.push({ type: 'call-arguments', index: 0, text: 'sk-' });
+    deltas.push({ type: 'call-arguments', index: 1, text: 'x' });
+    expect(shown).toEqual(['reasoning sk-ant', 'text a', 'call-arguments sk-', 'call-arguments x']);
   });
 });

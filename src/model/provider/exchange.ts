@@ -14,7 +14,7 @@ import type { SecretMask } from '../../secret/mask.ts';
 import type { Delta, ModelReply, ModelRequest } from '../model.ts';
 import type { Credential } from './credential.ts';
 import { outgoing, receivedHeaders, sentHeaders } from './headers.ts';
-import { maskBytes, maskJson } from './masked.ts';
+import { maskBytes, MaskedDeltas, maskJson } from './masked.ts';
 import { httpProblem, PROBLEM_CHARS_MAX, UNBILLED } from './problem.ts';
 import { systemFetch, type Fetch } from './system-fetch.ts';
 
@@ -66,6 +66,7 @@ export class Exchange {
   readonly onDelta: (delta: Delta) => void;
   readonly #options: ExchangeOptions;
   readonly #mask: SecretMask | undefined;
+  readonly #deltas: MaskedDeltas | undefined;
   readonly #stopper = new AbortController();
   readonly #chunks: Uint8Array[] = [];
   #size = 0;
@@ -86,7 +87,8 @@ export class Exchange {
     this.signal = AbortSignal.any([request.signal, this.#stopper.signal]);
     this.fetch = (input, init) => this.#post(input, init);
     this.#mask = options.credential?.mask();
-    this.onDelta = (delta) => request.onDelta(this.#clean(delta));
+    this.#deltas = this.#mask && new MaskedDeltas(this.#mask, request.onDelta);
+    this.onDelta = (delta) => (this.#deltas ? this.#deltas.push(delta) : request.onDelta(delta));
   }
 
   /** The reply so far, as it came. */
@@ -128,9 +130,8 @@ export class Exchange {
     if (first === 'late') this.#stopper.abort(new Error('the reply was whole'));
   }
 
-  /** A whole reply, with what was seen on the wire. A cancel that came before its end wins. */
+  /** A whole reply, with what was seen on the wire. What befell the exchange after its end takes nothing away. */
   answered(reply: Omit<Answered, 'bytes' | 'wire' | 'kind'>): ModelReply {
-    if (this.#verdict || this.#options.request.signal.aborted) return this.failed(undefined, {});
     return this.#seal({ kind: 'response', ...reply });
   }
 
@@ -177,6 +178,7 @@ export class Exchange {
   }
 
   #seal<T extends ModelReply>(reply: T): T {
+    this.#deltas?.end();
     const response = this.#response;
     const wire: Wire = {
       url: this.#url,
