@@ -21,7 +21,13 @@ export {
   type SessionQuery,
   type SessionRow,
 } from './log/store.ts';
-export type { Model, ModelReply, ModelRequest } from './model/model.ts';
+export { aiSdkModel, type AiSdkModel, type AiSdkOptions } from './model/ai-sdk.ts';
+export { anthropic, type AnthropicOptions } from './model/anthropic.ts';
+export { chatServer, type ChatOptions } from './model/chat.ts';
+export type { Delta, Model, ModelReply, ModelRequest } from './model/model.ts';
+export { resolveModel, type ModelChoice, type ResolveOptions } from './model/models.ts';
+export { openai, type OpenaiOptions } from './model/openai.ts';
+export type { Provider, ProviderOptions } from './model/provider/provider.ts';
 export type { Script, ScriptCall, ScriptReply, ScriptStep } from './model/script.ts';
 export { scriptedModel, type ScriptedModel } from './model/scripted.ts';
 export { content, ToolContent } from './tool/content.ts';

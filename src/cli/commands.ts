@@ -28,6 +28,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   tools: async () => (await import('./commands/tools.ts')).tools,
   serve: async () => (await import('./commands/serve.ts')).serve,
   tokens: async () => (await import('./commands/tokens.ts')).tokens,
+  models: async () => (await import('./commands/models.ts')).models,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   help: async () => (await import('./commands/help.ts')).help,
 };

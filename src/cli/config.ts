@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { badInput, isOnrecordError } from '../errors.ts';
+import type { Provider } from '../model/provider/provider.ts';
 import type { Agent } from '../worker/agent.ts';
 import { notifyProblem, type NotifyTarget } from './notify.ts';
-import type { ToolSetPlace } from './tool-sets.ts';
+import type { AgentFilePlace } from './yaml-agent.ts';
 
 export type Config = {
   readonly agents: readonly Agent[];
@@ -20,6 +21,8 @@ export type Config = {
   readonly notify?: readonly NotifyTarget[];
   /** A YAML file of prices that go before those of the catalogue, relative to the configuration file. */
   readonly prices?: string;
+  /** Providers of models beside the built-in ones, or in their place: for agents/*.yaml and `onrecord models`. */
+  readonly providers?: readonly Provider[];
 };
 
 export type Person = { readonly roles?: readonly string[] };
@@ -61,7 +64,7 @@ export const loadConfig = async (place: Place): Promise<Config> => {
   const names = new Set(config.agents.map((agent) => agent.definition.name));
   const agents: Agent[] = [...config.agents];
   for (const where of agentFiles(place.folder)) {
-    const agent = await readAgentFile(where, toolSetPlace(place, config));
+    const agent = await readAgentFile(where, agentFilePlace(place, config));
     const { name } = agent.definition;
     if (names.has(name))
       throw badInput(
@@ -78,7 +81,8 @@ export const loadConfig = async (place: Place): Promise<Config> => {
 };
 
 /** No tool of an agent may change what says what agents may do, nor the record of what they did. */
-const toolSetPlace = ({ folder, file }: Place, { store }: Config): ToolSetPlace => ({
+const agentFilePlace = ({ folder, file }: Place, { store, providers }: Config): AgentFilePlace => ({
+  providers,
   folder,
   protect: [join(folder, store ?? STORE_PATH), join(folder, 'agents'), ...(file === undefined ? [] : [file])],
   env: process.env,

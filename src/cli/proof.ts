@@ -7,6 +7,7 @@ import { open } from '../event/envelope.ts';
 import type { LogEvent } from '../event/events.ts';
 import { pages } from '../log/pages.ts';
 import type { LogStore } from '../log/store.ts';
+import { allProviders } from '../model/models.ts';
 import { neutralEncoder } from '../model/neutral.ts';
 import { Replay, replay, type Replayed } from '../replay/replay.ts';
 import { PROGRAM } from '../worker/program.ts';
@@ -18,10 +19,12 @@ import { line, own } from './terminal/shown.ts';
 
 export type EncoderOf = (agent: AgentDefinition) => Encoder | undefined;
 
-/** By provider: the adapters of the configured agents, and the built-in form of scripted models. */
+/** By provider: the adapters of the configured agents, the known providers, and the built-in form of scripted models. */
 export const encodersOf = async (cli: Cli): Promise<EncoderOf> => {
-  const { agents } = await cli.config();
+  const { agents, providers } = await cli.config();
   const encoders = new Map<string, Encoder>([['scripted', neutralEncoder]]);
+  // A provider's form is the same for all its models.
+  for (const { name, model } of allProviders(providers)) encoders.set(name, model('any').encoder);
   for (const { model } of agents) encoders.set(model.definition.provider, model.encoder);
   return ({ model }) => encoders.get(model.provider);
 };

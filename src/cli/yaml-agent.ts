@@ -16,9 +16,12 @@ import {
 } from '../event/definition.ts';
 import { policyProblem } from '../effect/policy-check.ts';
 import { EFFECT_KINDS } from '../event/effect-kind.ts';
+import type { JsonObject } from '../event/json.ts';
 import { scriptedModel } from '../model/scripted.ts';
 import { readScript } from '../model/script-file.ts';
 import type { Model } from '../model/model.ts';
+import { resolveModel } from '../model/models.ts';
+import type { Provider } from '../model/provider/provider.ts';
 import type { Tool } from '../tool/tool.ts';
 import { defineAgent, type Agent } from '../worker/agent.ts';
 import { DURATION_WORDS, durationMs } from './duration.ts';
@@ -118,7 +121,14 @@ const shape = {
     .optional(),
   description: z.string().optional(),
   instructions: z.string(),
-  model: z.strictObject({ scripted: text }),
+  model: z.union(
+    [
+      text,
+      z.strictObject({ scripted: text }),
+      z.strictObject({ name: text, params: z.record(text, z.json()).optional() }),
+    ],
+    'must be "provider/model", { name, params } or { scripted: FILE }',
+  ),
   tools: z.array(toolSetSchema).optional(),
   limits: limits.optional(),
   context: context.optional(),
@@ -166,11 +176,19 @@ const policyOf = (given: AgentFile['policy'] = []): Policy => {
   return { rules: all.map(({ ask, ...rest }) => ({ ...rest, ...askOf(ask) })), ...asks };
 };
 
+/** What an agent file may refer to. */
+export type AgentFilePlace = ToolSetPlace & { readonly providers?: readonly Provider[] | undefined };
+
+type ModelInFile =
+  | string
+  | { readonly scripted: string }
+  | { readonly name: string; readonly params?: JsonObject };
+
 type AgentFile = {
   readonly name?: string;
   readonly description?: string;
   readonly instructions: string;
-  readonly model: { readonly scripted: string };
+  readonly model: ModelInFile;
   readonly tools?: readonly ToolSet[];
   readonly policy?:
     | readonly RuleInFile[]
@@ -194,14 +212,14 @@ export const agentFiles = (folder: string): readonly string[] => {
 };
 
 /** Reads one file. `where` is relative to the folder of the configuration. Throws `agent-file-invalid`. */
-export const readAgentFile = async (where: string, place: ToolSetPlace): Promise<Agent> => {
+export const readAgentFile = async (where: string, place: AgentFilePlace): Promise<Agent> => {
   const document = readYaml(bytesOf(resolve(place.folder, where), where), { where, code: CODE });
   // Zod types an optional member as possibly undefined; parsed YAML never holds an undefined one.
   const file = document.check(schemaFor(document.value)) as AgentFile;
   const tools: Tool[] = [];
   for (const [index, set] of (file.tools ?? []).entries())
     tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
-  const model = await placed(document, ['model', 'scripted'], () => scripted(file.model.scripted, place));
+  const model = await placed(document, ['model'], () => modelIn(file.model, place));
   const policy = policyOf(file.policy);
   const { description, instructions, limits: given, context: plan } = file;
   // Rules that cannot mean what they say are refused at the rules, not at the head of the file.
@@ -230,6 +248,13 @@ const bytesOf = (path: string, where: string): Uint8Array => {
   if (stats.size > YAML_BYTES_MAX)
     throw badInput(CODE, `${where} has ${stats.size} bytes, the limit is ${YAML_BYTES_MAX}.`, { where });
   return readFileSync(path);
+};
+
+const modelIn = (model: ModelInFile, place: AgentFilePlace): Model => {
+  if (typeof model === 'string') return resolveModel(model, place);
+  return 'scripted' in model
+    ? scripted(model.scripted, place)
+    : resolveModel(model.name, { ...place, ...model });
 };
 
 const scripted = (path: string, { folder }: ToolSetPlace): Model => {

@@ -12,7 +12,7 @@ import { isSigned } from '../event/signed.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { isBeforeFork } from '../session/evolve.ts';
 import type { CallState, SessionState } from '../session/state.ts';
-import type { PromptBlock, PromptItem } from './encoding.ts';
+import type { PromptBlock, PromptItem, Speaker } from './encoding.ts';
 import { contentText, resultText } from './result-text.ts';
 
 /** A text of the log that stands in an item, so that a stored request can refer to it instead of repeating it. */
@@ -72,7 +72,7 @@ export class Conversation {
       case 'response.received':
         if (before.active?.request?.summary)
           this.#summaryTexts.set(event.seq, textsOf(event.seq, event.data));
-        else this.#answer(event.seq, event.data);
+        else this.#answer(event.seq, event.data, before.agent.model);
         break;
       case 'history.summarised':
         this.#summaries.set(
@@ -108,7 +108,7 @@ export class Conversation {
     this.#entries.push(entry);
   }
 
-  #answer(seq: number, data: EventData['response.received']): void {
+  #answer(seq: number, data: EventData['response.received'], { provider, name }: Speaker): void {
     const blocks: PromptBlock[] = [];
     const sources: Source[] = [];
     const ids: string[] = [];
@@ -118,14 +118,29 @@ export class Conversation {
       blocks.push(shown);
       const field = block.type === 'call' ? 'args' : block.type === 'opaque' ? 'json' : 'text';
       const text = (block as unknown as Record<string, string>)[field] ?? '';
-      sources.push({ seq, pointer: `/content/${i}/${field}`, text });
+      const said = { seq, pointer: `/content/${i}/${field}`, text };
+      const opaque = block.type === 'opaque' ? undefined : block.opaque;
+      if (opaque === undefined) sources.push(said);
+      else {
+        const beside = { seq, pointer: `/content/${i}/opaque`, text: opaque };
+        // What holds the text itself is looked for first: it stands for all of it.
+        sources.push(
+          ...(opaque.includes(JSON.stringify(text).slice(1, -1)) ? [beside, said] : [said, beside]),
+        );
+      }
     }
     this.#results = new Map();
     const { turn } = data;
     this.#open = ids.length > 0 ? { turn, ids } : undefined;
     const signed = blocks.some(isSigned);
     if (blocks.length > 0)
-      this.#entries.push({ seq, turn, item: { kind: 'assistant', blocks }, sources, signed });
+      this.#entries.push({
+        seq,
+        turn,
+        item: { kind: 'assistant', blocks, by: { provider, name } },
+        sources,
+        signed,
+      });
     if (!this.#open) this.#release();
   }
 
@@ -141,7 +156,8 @@ export class Conversation {
     // A text that is no JSON object would make every later request invalid; the log keeps it.
     const decoded = decodeArguments(block.args);
     const args = !decoded.ok ? '{}' : block.args.trim() === '' ? '{}' : block.args;
-    return { type: 'call', id, name: block.name, args };
+    const { name, opaque } = block;
+    return { type: 'call', id, name, args, ...(opaque !== undefined && { opaque }) };
   }
 
   #source(call: string, seq: number, pointer: string, content: readonly Content[]): void {

@@ -136,7 +136,7 @@ const withoutSigned = (entry: Entry): Entry | undefined => {
   if (entry.item.kind !== 'assistant') return entry;
   const blocks = entry.item.blocks.filter((block) => !isSigned(block));
   if (blocks.length === 0) return undefined;
-  const made: Entry = { ...entry, item: { kind: 'assistant', blocks }, signed: false };
+  const made: Entry = { ...entry, item: { ...entry.item, blocks }, signed: false };
   bare.set(entry, made);
   return made;
 };

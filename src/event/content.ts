@@ -19,12 +19,21 @@ export type Content =
 /** What was shortened before the model saw it; the whole is in the store unless it was over the blob limit. */
 export type Cut = { readonly bytes: number; readonly kept: number; readonly whole?: BlobRef };
 
-/** One block of a model's response, in the provider's order. */
+/**
+ * One block of a model's response, in the provider's order. `opaque` is what else the provider has to be given back
+ * with the block (a signature, citations, an id); only the adapter that wrote it reads it.
+ */
 export type ResponseBlock =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly opaque?: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly opaque?: string }
   /** A tool call: the provider's id as a label, the raw argument text as it was sent. */
-  | { readonly type: 'call'; readonly label: string; readonly name: string; readonly args: string }
+  | {
+      readonly type: 'call';
+      readonly label: string;
+      readonly name: string;
+      readonly args: string;
+      readonly opaque?: string;
+    }
   /** Anything only the provider understands, as raw JSON text; goes back byte for byte. */
   | { readonly type: 'opaque'; readonly json: string };
 

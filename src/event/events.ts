@@ -46,6 +46,15 @@ export type RequestProblem = {
   readonly retryAfterMs?: number;
 };
 
+/** What one request and its reply looked like on the wire beside their bodies. Headers by an allow list, names in lower case. */
+export type Wire = {
+  readonly url: string;
+  /** Absent: no reply began. */
+  readonly status?: number;
+  readonly sent: Readonly<Record<string, string>>;
+  readonly received: Readonly<Record<string, string>>;
+};
+
 export type TurnOutcome = 'done' | 'failed' | 'refused' | 'stopped' | 'cancelled';
 
 /** What a cancel left behind. */
@@ -210,6 +219,9 @@ export type FactData = {
     readonly cost?: number;
     readonly price?: PriceMark;
     readonly ms: number;
+    /** The reply as it came, as far as it came. */
+    readonly raw?: BlobRef;
+    readonly wire?: Wire;
   };
   'response.received': {
     readonly turn: number;
@@ -228,6 +240,7 @@ export type FactData = {
     readonly ms: number;
     /** The reply as it came. */
     readonly raw?: BlobRef;
+    readonly wire?: Wire;
     readonly responseId?: string;
   };
   /** The tool's own validation or preview refused the arguments: nothing was started. */

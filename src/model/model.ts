@@ -4,8 +4,7 @@
  */
 import type { Encoder } from '../context/encoding.ts';
 import type { AgentDefinition, ModelDefinition } from '../event/definition.ts';
-import type { EventData, RequestProblem } from '../event/events.ts';
-import type { Usage } from '../event/content.ts';
+import type { EventData } from '../event/events.ts';
 
 export type Delta =
   | { readonly type: 'text' | 'reasoning'; readonly text: string }
@@ -29,20 +28,23 @@ export type ModelRequest = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
+/** The bytes of a reply as they came, credentials taken out. They go to the store, and `raw` of the fact refers to them. */
+export type ReplyBytes = { readonly bytes: Uint8Array; readonly media: string };
+
+type Recorded = 'turn' | 'step' | 'attempt' | 'ms' | 'raw';
+
 export type ModelReply =
-  | ({ readonly kind: 'response' } & Omit<EventData['response.received'], 'turn' | 'step' | 'attempt' | 'ms'>)
-  | {
-      readonly kind: 'failed';
-      readonly problem: RequestProblem;
-      readonly maybeBilled: boolean;
-      readonly partial?: string;
-      readonly usage?: Usage;
-      /** US dollars, where the model knows what the failed attempt cost. */
-      readonly cost?: number;
-    };
+  | ({ readonly kind: 'response'; readonly bytes?: ReplyBytes } & Omit<
+      EventData['response.received'],
+      Recorded
+    >)
+  | ({ readonly kind: 'failed'; readonly bytes?: ReplyBytes } & Omit<EventData['request.failed'], Recorded>);
 
 export type Model = {
   readonly definition: ModelDefinition;
   readonly encoder: Encoder;
+  /** Why this model cannot serve an agent so defined; undefined where it can. Asked once, by defineAgent. */
+  readonly refuses?: (agent: AgentDefinition) => string | undefined;
+  /** Never rejects. */
   send(request: ModelRequest): Promise<ModelReply>;
 };

@@ -11,6 +11,8 @@ import {
 } from '../event/definition.ts';
 import { policyProblem } from '../effect/policy-check.ts';
 import type { Model } from '../model/model.ts';
+import { modelOf, type ModelChoice } from '../model/models.ts';
+import type { Provider } from '../model/provider/provider.ts';
 import { toJsonSchema } from '../tool/schema.ts';
 import type { Tool } from '../tool/tool.ts';
 
@@ -18,7 +20,10 @@ export type AgentOptions = {
   /** 1 to 64 of a-z 0-9 and "-". */
   readonly name: string;
   readonly instructions: string;
-  readonly model: Model;
+  /** A model, one of the AI SDK, or a name such as `anthropic/claude-opus-5`. */
+  readonly model: ModelChoice;
+  /** For a model given by name: beside the built-in ones. */
+  readonly providers?: readonly Provider[];
   readonly tools?: readonly Tool[];
   readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
@@ -39,16 +44,20 @@ export type Agent = {
 const AGENT_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const TOOLS_MAX = 256;
 
-/** Throws `agent-invalid`, `tool-schema-unsupported`. */
+/** Throws `agent-invalid`, `tool-schema-unsupported`, and what a model given by name may throw (`model-unknown`). */
 export const defineAgent = (options: AgentOptions): Agent => {
-  const { name, instructions, model, tools = [] } = options;
+  const { name, instructions, tools = [] } = options;
   const fail = (what: string): never => {
     throw badInput('agent-invalid', `Agent "${String(name)}": ${what}.`, { agent: String(name) });
   };
   if (typeof name !== 'string' || !AGENT_NAME.test(name))
     fail('the name must be 1 to 64 characters of a-z, 0-9 and "-"');
   if (typeof instructions !== 'string') fail('instructions must be a text');
-  if (typeof model?.send !== 'function') fail('model must be a model, for example scriptedModel(...)');
+  const model = modelOf(options.model, { providers: options.providers });
+  if (typeof model?.send !== 'function')
+    fail(
+      'model must be a model, for example scriptedModel(...), or its name, for example "anthropic/claude-opus-5"',
+    );
   if (tools.length > TOOLS_MAX) fail(`${tools.length} tools, the limit is ${TOOLS_MAX}`);
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
@@ -66,6 +75,8 @@ export const defineAgent = (options: AgentOptions): Agent => {
     limits: checkLimits(options.limits ?? {}, fail),
     ...(options.context && { context: checkContext(options.context, fail) }),
   };
+  const refusal = model.refuses?.(definition);
+  if (refusal !== undefined) fail(refusal);
   const digest = digestOf(definition);
   return { definition, digest, description: options.description ?? '', model, tools: byName };
 };

@@ -239,20 +239,20 @@ export class Driver {
 
   async #intend(batch: Batch): Promise<void> {
     for (;;) {
-      const work = next(batch.state).find((one) => this.#isDue(one, batch));
+      const work = next(batch.state).find((one) => this.#isDue(one, batch.state));
       if (!work) return;
       await this.#record(work, batch);
     }
   }
 
-  #isDue(work: Work, batch: Batch): boolean {
+  #isDue(work: Work, state: SessionState): boolean {
     switch (work.kind) {
       case 'build':
         return true;
       case 'resend':
         return this.#left(work) === 0;
       case 'start': {
-        const running = next(batch.state).filter((one) => one.kind === 'execute').length;
+        const running = next(state).filter((one) => one.kind === 'execute').length;
         return running < CALLS_AT_ONCE && this.#left(work) === 0;
       }
       default:
@@ -470,9 +470,11 @@ export class Driver {
   /** The one place where the driver waits for the world. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
-    const waits = next(this.#live.state)
-      .flatMap((work) => (work.kind === 'resend' || work.kind === 'start' ? [this.#left(work)] : []))
-      .filter((ms) => ms > 0);
+    const { state } = this.#live;
+    const planned = next(state).filter((work) => work.kind === 'resend' || work.kind === 'start');
+    // Its time came while the batch was written: no timer would tell.
+    if (!this.#stop.signal.aborted && planned.some((work) => this.#isDue(work, state))) return;
+    const waits = planned.map((work) => this.#left(work)).filter((ms) => ms > 0);
     const timer = waits.length > 0 ? clock.after(Math.min(...waits), () => this.#wake.raise()) : undefined;
     await this.#wake.raised();
     timer?.cancel();

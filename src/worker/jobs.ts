@@ -7,12 +7,13 @@ import { bug } from '../errors.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { idempotencyKey } from '../effect/key.ts';
 import type { ToolDefinition } from '../event/definition.ts';
-import { canonical } from '../event/canonical.ts';
+import { canonical, sha256 } from '../event/canonical.ts';
+import type { BlobRef } from '../event/content.ts';
 import type { NewFact, RequestProblem } from '../event/events.ts';
 import type { Json, JsonObject } from '../event/json.ts';
 import { copyOf } from '../event/strict.ts';
 import type { Blob } from '../log/store.ts';
-import type { Delta, ModelReply, ModelRequest } from '../model/model.ts';
+import type { Delta, ModelReply, ModelRequest, ReplyBytes } from '../model/model.ts';
 import { toolOf, type CallState, type SessionState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
 import { isStandardSchema } from '../tool/schema.ts';
@@ -102,17 +103,29 @@ export const requestJob = async (
   };
   const reply = await bounded(send(), timeoutMs, clock, abort);
   const ms = Math.max(0, Math.round(clock.monotonic() - began));
-  const { kind, ...data } = await priced(reply, state.agent.model, { prices, at: sentAt, log });
+  const { kind, bytes, ...data } = await priced(reply, state.agent.model, { prices, at: sentAt, log });
   const type = kind === 'response' ? 'response.received' : 'request.failed';
-  const fact = { type, data: { turn, step, attempt, ms, ...data } } as NewFact;
+  const { raw, blobs } = stored(bytes);
+  const fact = { type, data: { turn, step, attempt, ms, ...data, ...raw } } as NewFact;
   if (canBeRecorded(fact)) {
-    if (twice) onLate(news(fact));
-    return news(fact);
+    if (twice) onLate(news(fact, blobs));
+    return news(fact, blobs);
   }
   const message =
     'The model answered with something that no log can hold, for example a number that is none.';
   const problem: RequestProblem = { kind: 'bad-request', message };
-  return news({ type: 'request.failed', data: { turn, step, attempt, ms, problem, maybeBilled: true } });
+  const failed = { turn, step, attempt, ms, problem, maybeBilled: true, ...raw };
+  return news({ type: 'request.failed', data: failed }, blobs);
+};
+
+type Stored = { readonly raw?: { readonly raw: BlobRef }; readonly blobs: readonly Blob[] };
+
+/** A reply without a byte needs no blob. */
+const stored = (reply: ReplyBytes | undefined): Stored => {
+  if (!reply || reply.bytes.length === 0) return { blobs: [] };
+  const { bytes, media } = reply;
+  const digest = sha256(bytes);
+  return { raw: { raw: { digest, bytes: bytes.length, media } }, blobs: [{ digest, bytes }] };
 };
 
 /** Foreign code may hand over what its types rule out. It is an answer like any other, not a lost session. */

@@ -3,16 +3,18 @@ import { expect, test } from 'vitest';
 import { checkItems } from '../../src/context/check.ts';
 import type { PromptItem } from '../../src/context/encoding.ts';
 
+const by = { provider: 'scripted', name: 'one' } as const;
 const user: PromptItem = { kind: 'user', text: 'Do it.' };
 const call = (id: string, args = '{}'): PromptItem => ({
   kind: 'assistant',
+  by,
   blocks: [{ type: 'call', id, name: 'a', args }],
 });
 const results = (...ids: readonly string[]): PromptItem => ({
   kind: 'results',
   results: ids.map((id) => ({ id, name: 'a', text: 'ok', isError: false })),
 });
-const said = (text: string): PromptItem => ({ kind: 'assistant', blocks: [{ type: 'text', text }] });
+const said = (text: string): PromptItem => ({ kind: 'assistant', by, blocks: [{ type: 'text', text }] });
 
 test('a-conversation-that-is-right passes', () => {
   expect(checkItems([user])).toBeUndefined();
@@ -23,6 +25,7 @@ test('a-conversation-that-is-right passes', () => {
 test('each-rule-catches-its-breach', () => {
   const two: PromptItem = {
     kind: 'assistant',
+    by,
     blocks: [
       { type: 'call', id: 'a', name: 'a', args: '{}' },
       { type: 'call', id: 'b', name: 'a', args: '{}' },
@@ -45,7 +48,7 @@ test('each-rule-catches-its-breach', () => {
     ['call-arguments', [user, call('a', '{'), results('a')]],
     ['text-empty', [{ kind: 'user', text: '' }]],
     ['text-empty', [user, said('')]],
-    ['answer-empty', [user, { kind: 'assistant', blocks: [] }]],
+    ['answer-empty', [user, { kind: 'assistant', by, blocks: [] }]],
     ['text-not-well-formed', [{ kind: 'user', text: 'half \ud800' }]],
     ['text-not-well-formed', [user, said('nul \0')]],
   ];

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeText } from '../../src/tool/http/charset.ts';
 import { htmlToText } from '../../src/tool/http/html.ts';
-import { SecretMask } from '../../src/tool/http/secret.ts';
+import { SecretMask } from '../../src/secret/mask.ts';
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
@@ -141,7 +141,7 @@ describe('a-mask-finds-a-secret-in-every-form', () => {
   test('raw, URL, JSON, base64 at any offset, hex', () => {
     fc.assert(
       fc.property(secret, fc.nat(2), (value, shift) => {
-        const mask = new SecretMask([{ name: 'KEY', value, origins: [] }]);
+        const mask = new SecretMask([{ name: 'KEY', value }]);
         const inBase64 = Buffer.from(`${'u'.repeat(shift)}${value}tail`).toString('base64');
         const forms = [
           value,

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Clock, systemClock } from '../../clock.ts';
 import { badInput } from '../../errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
+import { SecretMask } from '../../secret/mask.ts';
 import { content, type ToolContent } from '../content.ts';
 import type { Preview } from '../preview.ts';
 import { tool, type Tool, type ToolContext, ToolError } from '../tool.ts';
@@ -23,7 +24,7 @@ import { decodeText } from './charset.ts';
 import { type Dial, type Resolve, systemDial, systemResolve } from './connect.ts';
 import { type Answer, follow, type Hop } from './hop.ts';
 import { htmlToText, type HtmlLink } from './html.ts';
-import { type BoundSecret, type HttpSecret, putIn, readSecrets, SecretMask } from './secret.ts';
+import { type BoundSecret, type HttpSecret, putIn, readSecrets } from './secret.ts';
 
 export type HttpLimits = {
   /** Decoded bytes of a body. Default 1 MiB. */

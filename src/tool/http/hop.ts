@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { Client } from 'undici';
+import { SECRET_CHARS_MIN, type SecretMask } from '../../secret/mask.ts';
 import type { Logger } from '../tool.ts';
 import { ToolError } from '../tool.ts';
 import { admit, type Admitted, type AllowedOrigin, type HttpCredential, isHomeOf, refuse } from './allow.ts';
@@ -17,7 +18,7 @@ import {
   orAborted,
   type Resolve,
 } from './connect.ts';
-import { type BoundSecret, checkRedirect, putIn, SECRET_CHARS_MIN, type SecretMask } from './secret.ts';
+import { type BoundSecret, checkRedirect, putIn } from './secret.ts';
 
 export type Hop = {
   readonly url: string;
