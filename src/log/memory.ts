@@ -45,7 +45,7 @@ export class MemoryLog implements LogStore {
       throw new ConflictError(session, expected, head);
     }
     const target: Stream = stream ?? { events: [], summary: undefined, epoch: 0, lease: undefined };
-    target.events.push(...events);
+    for (const event of events) target.events.push(event);
     if (append.summary) target.summary = append.summary;
     this.#streams.set(session, target);
     for (const blob of append.blobs ?? []) this.#blobs.set(blob.digest, Uint8Array.from(blob.bytes));

@@ -1,0 +1,1 @@
+export const sessionPage = async (_: unknown): Promise<Iterable<string>> => [''];
