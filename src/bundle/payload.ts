@@ -113,8 +113,9 @@ export const textsOf = ({ kind, value }: Payload): readonly string[] => {
 };
 
 const parsedText = (value: Json): Json | undefined => {
+  if (typeof value !== 'string') return undefined;
   try {
-    return JSON.parse(String(value)) as Json;
+    return JSON.parse(value) as Json;
   } catch {
     // What a model wrote as arguments need not be JSON.
     return undefined;

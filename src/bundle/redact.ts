@@ -3,8 +3,7 @@
  * texts that quote a line of it. What nobody can find this way is a text that says the same in other words.
  */
 import { badInput } from '../errors.ts';
-import { sha256, type Digest } from '../event/canonical.ts';
-import { canonical } from '../event/canonical.ts';
+import { canonical, type Digest } from '../event/canonical.ts';
 import { open, type StoredEvent } from '../event/envelope.ts';
 import { callPosition, isCallId } from '../event/call-id.ts';
 import type { AgentDefinition } from '../event/definition.ts';
@@ -79,7 +78,7 @@ class Work {
     const tools = new Tools();
     for (const event of this.#events) {
       tools.push(event);
-      for (const payload of payloadsOf(event.type, event.data as Json)) {
+      for (const payload of payloadsOf(event.type, event.data)) {
         const tool = tools.at(event, payload.path);
         const rule = ruleFor(this.#rules, {
           type: event.type,
@@ -174,7 +173,7 @@ class Work {
   }
 
   #repeated(event: LogEvent): void {
-    for (const payload of payloadsOf(event.type, event.data as Json))
+    for (const payload of payloadsOf(event.type, event.data))
       if (textsOf(payload).some((text) => this.#repeats.within(text))) this.#remove(event, payload, REPEATS);
   }
 
@@ -184,7 +183,7 @@ class Work {
     for (const event of this.#events) {
       if (event.type === 'request.built' && event.data.frame)
         named.add(event.data.frame.head).add(event.data.frame.tail);
-      for (const payload of payloadsOf(event.type, event.data as Json))
+      for (const payload of payloadsOf(event.type, event.data))
         if (payload.kind === 'blob') named.add((payload.value as { digest: Digest }).digest);
     }
     for (const digest of named) {
@@ -196,7 +195,7 @@ class Work {
 
   #markedParts(parts: readonly PartTemplate[], tainted: ReadonlySet<number>): Json {
     return parts.map((part, i) => {
-      if (!tainted.has(i)) return part as unknown as Json;
+      if (!tainted.has(i)) return part;
       const text = expandTemplate(part.pieces, (seq) => this.#events[seq - 1]);
       return { seq: part.seq, pieces: [markerOf(REPEATS, text)] };
     });
@@ -218,8 +217,8 @@ class Tools {
     const call = callOf(event);
     if (call !== undefined) return this.#byCall.get(call);
     if (event.type !== 'response.received') return undefined;
-    const block = valueAt(event.data as Json, path.slice(0, 2));
-    return isJsonObject(block) && block['type'] === 'call' ? String(block['name']) : undefined;
+    const block = valueAt(event.data, path.slice(0, 2));
+    return isJsonObject(block) && block['type'] === 'call' ? textIn(block, 'name') : undefined;
   }
 
   isPrivate(tool: string | undefined): boolean {
@@ -244,4 +243,9 @@ const replaced = (data: Json, path: readonly string[], value: Json): Json => {
     return data.map((item: Json, i) => (String(i) === key ? replaced(item, rest, value) : item));
   if (!isJsonObject(data)) return data;
   return { ...data, [key]: replaced(data[key] ?? null, rest, value) };
+};
+
+const textIn = (object: JsonObject, name: string): string | undefined => {
+  const text = object[name];
+  return typeof text === 'string' ? text : undefined;
 };

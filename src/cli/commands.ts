@@ -23,5 +23,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   agents: async () => (await import('./commands/agents.ts')).agents,
   tools: async () => (await import('./commands/tools.ts')).tools,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  backup: async () => (await import('./commands/backup.ts')).backup,
+  restore: async () => (await import('./commands/restore.ts')).restore,
   help: async () => (await import('./commands/help.ts')).help,
 };

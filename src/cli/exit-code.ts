@@ -82,6 +82,7 @@ const byCode = ({ code, next }: OnrecordError): ExitCode => {
     code === 'anchor-too-new'
   )
     return EXIT.tooNew;
+  if (code === 'store-copy-damaged') return EXIT.proofFailed;
   if (code.startsWith('store-')) return EXIT.store;
   if (code === 'fault-not-reached') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;

@@ -161,7 +161,7 @@ const flipCell = (path: string, { table, column, rowid }: Cell): string => {
     const value = row?.['v'];
     if (value === null || value === undefined) return 'empty';
     const flipped = flip(value);
-    db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(flipped as never, rowid);
+    db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(flipped, rowid);
     return typeof flipped === 'object' ? 'bytes' : String(flipped).slice(0, 60);
   } catch (error) {
     if (String(error).includes('constraint failed')) return 'refused';
@@ -171,7 +171,7 @@ const flipCell = (path: string, { table, column, rowid }: Cell): string => {
   }
 };
 
-const flip = (value: unknown): unknown => {
+const flip = (value: unknown): number | string | Uint8Array => {
   if (typeof value === 'number') return Number(BigInt(value) ^ (1n << BigInt(below(40))));
   const bytes = Buffer.from(value as string);
   const at = below(bytes.length);

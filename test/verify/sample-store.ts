@@ -96,7 +96,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const unpacked = (body: unknown, size?: number): string => {
   if (typeof body === 'string') return `text ${body}`;
-  if (!(body instanceof Uint8Array)) return `${typeof body}`;
+  if (!(body instanceof Uint8Array)) return typeof body;
   const bytes = size === body.length ? body : zstdDecompressSync(body);
   return `bytes ${Buffer.from(bytes).toString('hex')}`;
 };

@@ -84,9 +84,11 @@ const pageOf = async (
   cli: Cli,
   named: NamedRecord,
   { verified, redacted }: { readonly verified: Verified; readonly redacted: Redacted | undefined },
-): Promise<Iterable<string>> => {
+): Promise<AsyncIterable<string>> => {
   const { sessionPage } = await import('../../bundle/page/page.ts');
-  return sessionPage({ ...named, verified, redacted, zone: cli.screen.zone });
+  const { store, session, bundle } = named;
+  const rules = bundle?.manifest.removed;
+  return sessionPage({ store, session, verified, redacted, rules, zone: cli.screen.zone });
 };
 
 type Written = {
