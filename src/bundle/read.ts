@@ -42,7 +42,7 @@ export const readBundle = async (chunks: AsyncIterable<Uint8Array>): Promise<Bun
     number++;
     const text = decoded(bytes);
     if (!reader) reader = new Reader(manifestOf(text ?? ''), bytes);
-    else reader.line(number, text, bytes);
+    else if (ended) reader.line(number, text, bytes);
     if (!ended) reader.find(`Line ${number} is cut: no line feed ends it.`);
   }
   if (!reader) throw invalid('the file is empty');
@@ -162,6 +162,8 @@ class Reader {
     const seq = seqIn(body);
     if (seq === undefined)
       return this.find(`Line ${number} holds an event that is not in canonical form.`, this.#lines);
+    if (seq !== this.#lines)
+      this.find(`Line ${number} holds event ${seq}; event ${this.#lines} belongs there.`, seq);
     this.#events.push({ seq, hash, body });
     if (line.kind !== 'removed-event') return;
     if (!this.#manifest.removed)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { badInput, OnrecordError } from '../errors.ts';
 import { digestOf, sha256, type Digest } from '../event/canonical.ts';
 import { open, partBody, type StoredEvent } from '../event/envelope.ts';
+import { isJsonObject, type Json } from '../event/json.ts';
 import { pages } from '../log/pages.ts';
 import { sessionNotFound, type LogStore } from '../log/store.ts';
 import { blobsNamed } from '../replay/named-blobs.ts';
@@ -104,6 +105,9 @@ export const definitionOf = (stored: StoredEvent): DefinitionEntry | undefined =
   if (!stored.body.includes('"agent":{')) return undefined;
   const event = open(stored);
   if (event.type !== 'session.created' && event.type !== 'agent.updated') return undefined;
-  const { agent } = event.data;
-  return { agent: agent.name, digest: digestOf(agent), seq: event.seq };
+  // A forged event may hold anything; verify says so.
+  const { agent } = event.data as { readonly agent?: Json };
+  const name = isJsonObject(agent) ? agent['name'] : undefined;
+  if (agent === undefined || typeof name !== 'string') return undefined;
+  return { agent: name, digest: digestOf(agent), seq: event.seq };
 };

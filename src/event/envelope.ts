@@ -72,17 +72,17 @@ export const open = (stored: StoredEvent): LogEvent => {
   } catch (cause) {
     throw unreadable(stored, 'is not JSON', cause);
   }
-  const { at, seq, type, v } = envelope;
+  const { at, data, seq, type, v } = envelope;
   if (seq !== stored.seq) throw unreadable(stored, `says seq ${seq}`);
-  if (typeof at !== 'number' || typeof type !== 'string' || typeof v !== 'number')
-    throw unreadable(stored, 'lacks its envelope');
+  const whole = typeof at === 'number' && typeof type === 'string' && typeof v === 'number';
+  if (!whole || typeof data !== 'object' || data === null) throw unreadable(stored, 'lacks its envelope');
   if (v > EVENT_VERSION || !isEventType(type))
     throw new OnrecordError(
       `Event ${seq} is "${type}" version ${v}; this program knows versions up to ${EVENT_VERSION} of its own events. ` +
         'Open this session with the newer program that wrote it.',
       { code: 'event-too-new', next: 'ask-a-person', details: { seq, type, v } },
     );
-  return { type, data: upcast(type, v, envelope.data), seq, at } as LogEvent;
+  return { type, data: upcast(type, v, data), seq, at } as LogEvent;
 };
 
 const unreadable = (stored: StoredEvent, what: string, cause?: unknown): OnrecordError =>

@@ -185,7 +185,10 @@ class Check {
     this.#events.set(seq, event);
     for (const digest of blobsNamed(event.data))
       if (!this.#digests.has(digest)) this.#digests.set(digest, seq);
-    if (event.type === 'request.built') this.#request(seq, event.data);
+    if (event.type !== 'request.built') return;
+    const { data } = event;
+    const problem = this.#guarded(() => this.#request(seq, data));
+    if (problem !== undefined) this.#find(seq, 'request', `Request ${seq} cannot be rebuilt: ${problem}`);
   }
 
   #hashOf({ seq, body }: StoredEvent): Digest {
@@ -237,16 +240,17 @@ class Check {
       this.#find(seq, 'decision', message);
       return undefined;
     });
-    if (problem !== undefined) this.#find(0, 'decision', problem);
+    if (problem !== undefined)
+      this.#find(0, 'decision', `The events mean nothing to the decider: ${problem}`);
     return decisions;
   }
 
-  /** Events that mean nothing to the decider are damage, too. */
+  /** Events that are not what their type promises are damage, whatever they break. */
   #guarded(work: () => string | undefined): string | undefined {
     try {
       return work();
     } catch (error) {
-      return `The events mean nothing to the decider: ${isOnrecordError(error) ? error.message : String(error)}`;
+      return isOnrecordError(error) ? error.message : String(error);
     }
   }
 
@@ -274,7 +278,7 @@ class Check {
     }
   }
 
-  #request(seq: number, data: EventData['request.built']): void {
+  #request(seq: number, data: EventData['request.built']): undefined {
     this.requests++;
     const kept = data.reuse?.parts ?? 0;
     if ((data.reuse && data.reuse.request !== this.#lastRequest) || kept > this.#nodes.length)
@@ -284,13 +288,7 @@ class Check {
         `Request ${seq} builds on ${data.reuse?.request}, which is not the request before it.`,
       );
     this.#nodes.length = Math.min(kept, this.#nodes.length);
-    try {
-      for (const { pieces } of data.parts) this.#nodes.push(this.#node(seq, pieces));
-    } catch (error) {
-      if (!isOnrecordError(error)) throw error;
-      this.#find(seq, 'request', `Request ${seq} cannot be rebuilt: ${error.message}`);
-      return;
-    }
+    for (const { pieces } of data.parts) this.#nodes.push(this.#node(seq, pieces));
     const last = this.#nodes.length === 0 ? CHAIN_START : this.#nodes.at(-1);
     if (last === undefined) this.requestsRemoved++;
     else if (last !== data.chain)
