@@ -1,7 +1,6 @@
 /** What every section of the page needs: the reading, moments, limits, and the pieces that look the same everywhere. */
 import type { Digest } from '../../event/canonical.ts';
 import type { LogEvent } from '../../event/events.ts';
-import type { JsonObject } from '../../event/json.ts';
 import type { Mark } from '../../view/event-line.ts';
 import { formatClock, formatCount, formatDay, formatZone, shortDigest } from '../../view/format.ts';
 import { attribute, lines, markup, NOTHING, type Markup } from '../../view/markup.ts';
@@ -63,7 +62,7 @@ export class Paper {
 
   /** What strangers wrote: the same ground everywhere, and where it is from. */
   outside(text: string, source: Markup): Markup {
-    return markup`<blockquote class="quote"><div class="said">${this.text(text)}</div><footer>${source}</footer></blockquote>`;
+    return markup`<blockquote class="quote"><div class="said" tabindex="0">${this.text(text)}</div><footer>${source}</footer></blockquote>`;
   }
 
   json(value: unknown, limit?: number): Markup {
@@ -149,6 +148,3 @@ export const section = ({ id, title, note }: SectionOptions, inside: readonly Ma
   markup`<section id="${attribute(id)}" aria-labelledby="${attribute(id)}-h"><h2 id="${attribute(id)}-h">${title}${note === undefined ? NOTHING : markup` <small>${note}</small>`}</h2>
 ${inside}</section>
 `;
-
-export const objectAt = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
