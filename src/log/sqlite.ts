@@ -5,7 +5,7 @@
  * Several processes may open one file. Each append is checked against the session's head and epoch inside
  * its transaction, so no process can write past another.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
@@ -89,9 +89,15 @@ export class SqliteLog implements LogStore {
     this.#clock = options.clock ?? systemClock;
     this.#busyMs = options.busyMs ?? STORE_BUSY_MS;
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const before = existsSync(this.#path) ? pin(this.#path) : undefined;
     refuseRemote(dirname(this.#path), options.typeOf);
     this.#db = openDatabase(this.#path, options.durability ?? 'full');
     this.#files = [pin(this.#path), pin(`${this.#path}-wal`)];
+    // Restored in this very moment: what was opened is the old file, which nobody looks into any more.
+    if (before && !isInPlace(before)) {
+      this.#db.close();
+      throw new StorageError('replaced', `${this.#path} was replaced while it was opened. Open it again.`);
+    }
   }
 
   async append(append: Append): Promise<void> {

@@ -9,6 +9,7 @@ import type { LogEvent, NewEvent } from '../../src/event/events.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import type { LogStore } from '../../src/log/store.ts';
 import type { Verified } from '../../src/replay/verify.ts';
+import { markup } from '../../src/view/markup.ts';
 import { questions } from '../../src/view/approval.ts';
 import { recordOf } from '../../src/view/record.ts';
 import { settings, text } from '../kit/arbitrary.ts';
@@ -185,6 +186,13 @@ describe('the page', () => {
       '<p style="x">y</p>',
     ])
       expect([bad, audit(bare(bad)).length > 0]).toEqual([bad, true]);
+  });
+
+  it('escapes a text for the place that it stands in: a tag holds no chip', () => {
+    const t = '\u202e"><b>';
+    expect(markup`<p title="${t}">${t}</p>`.markup).toBe(
+      '<p title="&lt;U+202E&gt;&quot;&gt;&lt;b&gt;"><span class="cp">U+202E</span>&quot;&gt;&lt;b&gt;</p>',
+    );
   });
 
   it('of any session that can be played is whole, too', async () => {

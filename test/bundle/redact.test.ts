@@ -99,6 +99,45 @@ describe('--redact', () => {
     expect(verified.head).toBe((await store.head(name))?.hash);
   });
 
+  it('private: a short result is gone from the request that holds all results of its step, although another one closed it', async () => {
+    const stage = new Stage({
+      says: (_, step) =>
+        step === 1 ? { calls: [{ tool: 'chart.code' }, { tool: 'weather' }] } : { text: 'All is done here.' },
+      tools: () => [
+        tool({
+          name: 'chart.code',
+          description: 'reads a code',
+          inputSchema: OPEN,
+          effect: 'none',
+          labels: { private: true, untrusted: false },
+          execute: () => SHORT,
+        }),
+        tool({
+          name: 'weather',
+          description: 'weather',
+          inputSchema: OPEN,
+          effect: 'none',
+          execute: () => 'Sunny.',
+        }),
+      ],
+    });
+    await stage.open();
+    const name = await stage.send('What is it?');
+    await stage.runtime.rest(name);
+    await stage.close();
+    const { store } = stage;
+    // The case that is meant: the part is told to come from the other call's result.
+    const built = (await store.read(name)).map(open).findLast((event) => event.type === 'request.built');
+    const last = built?.type === 'request.built' ? built.data.parts.at(-1) : undefined;
+    expect(JSON.stringify(last?.pieces)).toContain(SHORT);
+    const from = (await store.read(name, last?.seq, last?.seq)).map(open)[0];
+    expect(from).toMatchObject({ type: 'call.result', data: { call: '1.1.2' } });
+    const { bytes } = await redacted(store, name, 'private');
+    expect(bytes.toString('utf8')).not.toContain(SHORT);
+    expect(bytes.toString('utf8')).toContain('Sunny.');
+    expect((await readBack(bytes)).verified.findings).toEqual([]);
+  });
+
   it('is the same bytes each time', async () => {
     const { store, name } = await session();
     const [one, other] = [await redacted(store, name, 'private'), await redacted(store, name, 'private')];

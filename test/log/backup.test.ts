@@ -149,6 +149,21 @@ describe('a restore', () => {
     );
   }, 60_000);
 
+  it('in the moment in which a store is opened is noticed: nothing is written into the old file', async () => {
+    const path = tempFile();
+    await openSqlite(path).close();
+    const next = join(tempFolder(), 'next.db');
+    copyStore(path, next);
+    const typeOf = (): number => {
+      replaceStore(path, next, `${path}.old`);
+      return 0;
+    };
+    expect(() => new SqliteLog(path, { typeOf })).toThrow(
+      expect.objectContaining({ code: 'store-replaced' }),
+    );
+    await grow(openSqlite(path), 's', ['one']);
+  });
+
   it('of what is no store, or a damaged one, is refused', async () => {
     const project = new Project();
     const session = await project.session('single');
