@@ -99,7 +99,11 @@ describe('an anchor', () => {
     expect((await project.onrecord(['anchor', '--all', '--key', mine.secret, '-o', 'a.json'])).code).toBe(0);
     const verify = (file: string, key: string): ReturnType<Project['onrecord']> =>
       project.onrecord(['verify', session, '--anchor', file, '--public-key', key]);
-    expect((await verify('a.json', mine.open)).code).toBe(0);
+    const held = await verify('a.json', mine.open);
+    expect([held.code, held.stdout]).toEqual([
+      0,
+      expect.stringMatching(/The anchor of .* holds, signed with that key\./),
+    ]);
     expect(await verify('a.json', other.open)).toMatchObject({
       code: 7,
       stderr: expect.stringContaining('anchor-forged') as string,

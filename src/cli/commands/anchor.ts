@@ -48,7 +48,7 @@ export const anchor: Command = {
       );
     screen.next({
       command: command('verify', ...(name === undefined ? ['--all'] : [name]), '--anchor', output),
-      note: line`check the record against it`,
+      note: line`check against it`,
     });
     return EXIT.done;
   },

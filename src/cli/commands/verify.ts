@@ -4,7 +4,7 @@ import type { StoreFlaw } from '../../log/sqlite-examination.ts';
 import type { LogStore } from '../../log/store.ts';
 import { anchorFindings, type Anchor, type AnchoredHead } from '../../replay/anchor.ts';
 import type { Finding, Verified } from '../../replay/verify.ts';
-import { countOf } from '../../view/format.ts';
+import { countOf, shortDigest } from '../../view/format.ts';
 import { givenAnchor } from '../anchor-file.ts';
 import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
@@ -15,7 +15,7 @@ import { openNamed } from '../named-record.ts';
 import { interrupted, overNames } from '../proof.ts';
 import { openRecord } from '../record.ts';
 import { examineStore, prove, proveListed, replayOf } from '../store-proof.ts';
-import { EMPTY, line, SIGN } from '../terminal/shown.ts';
+import { EMPTY, line, SIGN, whole, type Shown } from '../terminal/shown.ts';
 import { damageLines, findingLines, flawLines, wholeLines } from '../verify-lines.ts';
 
 export const verify: Command = {
@@ -47,7 +47,8 @@ export const verify: Command = {
     const found = await prove(cli, named);
     const kept = await keptFindings(named.store, found, input);
     const anchored = await anchoredFindings(named.store, headsOf(anchor, named.session));
-    return verifyOne(cli, input, { ...found, findings: [...found.findings, ...kept, ...anchored] });
+    const all = { ...found, findings: [...found.findings, ...kept, ...anchored] };
+    return verifyOne(cli, input, all, anchor);
   },
 };
 
@@ -88,11 +89,20 @@ const keptFindings = async (store: LogStore, found: Verified, input: Input): Pro
   return [{ seq: found.events, kind: 'head', message }];
 };
 
-const verifyOne = ({ screen }: Cli, input: Input, found: Verified): ExitCode => {
+const verifyOne = ({ screen }: Cli, input: Input, found: Verified, anchor: Anchor | undefined): ExitCode => {
   const damaged = found.findings.length > 0;
   if (screen.jsonMode) screen.json(found);
   else screen.out(...(damaged ? damageLines(found, screen.look) : wholeLines(found, isGiven(input, 'full'))));
+  if (anchor && !damaged)
+    screen.out(line`  The anchor of ${screen.time(anchor.at)} holds${signedWords(anchor, input)}.`);
   return damaged ? EXIT.proofFailed : EXIT.done;
+};
+
+/** A signature proves something to who knows whose it is. */
+const signedWords = ({ signedBy }: Anchor, input: Input): Shown => {
+  if (signedBy === undefined) return line`; it is not signed`;
+  if (givenOption(input, 'publicKey') !== undefined) return line`, signed with that key`;
+  return line`; it is signed with the key ${whole(shortDigest(signedBy))}, and none was named to compare`;
 };
 
 type Sums = { sessions: number; events: number; blobs: number; requests: number; decisions: number };
@@ -117,7 +127,7 @@ const verifyAll = async (cli: Cli, input: Input, anchor: Anchor | undefined): Pr
   if (cli.interrupt.signal.aborted) return interrupted(cli, sums.sessions);
   const missed = await anchoredFindings(store, anchor?.heads ?? []);
   if (screen.jsonMode && anchor) screen.jsonLine({ anchor: { ...anchor, findings: missed } });
-  else screen.out(...anchorLines(anchor, missed, screen.look));
+  else screen.out(...anchorLines(anchor, missed, { input, screen }));
   screen.out(...sumLines(sums, { wrong, flaws }));
   return wrong + flaws.length + missed.length > 0 ? EXIT.proofFailed : EXIT.done;
 };
@@ -125,15 +135,17 @@ const verifyAll = async (cli: Cli, input: Input, anchor: Anchor | undefined): Pr
 const anchorLines = (
   anchor: Anchor | undefined,
   missed: readonly Finding[],
-  look: Cli['screen']['look'],
-): ReturnType<typeof damageLines> => {
+  { input, screen }: { readonly input: Input; readonly screen: Cli['screen'] },
+): Shown[] => {
   if (!anchor) return [];
   if (missed.length === 0)
-    return [line`${SIGN.ok} ${countOf(anchor.heads.length, 'anchored head')}, all there.`];
+    return [
+      line`${SIGN.ok} ${countOf(anchor.heads.length, 'anchored head')} of ${screen.time(anchor.at)}, all there${signedWords(anchor, input)}.`,
+    ];
   return [
     line`${SIGN.fail} ${countOf(missed.length, 'anchored head')} of ${anchor.heads.length} not there.`,
     EMPTY,
-    ...findingLines(missed, look),
+    ...findingLines(missed, screen.look),
     EMPTY,
   ];
 };
@@ -141,7 +153,7 @@ const anchorLines = (
 const sumLines = (
   { sessions, events, blobs, requests, decisions }: Sums,
   { wrong, flaws }: { readonly wrong: number; readonly flaws: readonly StoreFlaw[] },
-): ReturnType<typeof damageLines> => {
+): Shown[] => {
   const sums = line`${countOf(events, 'event')}, ${countOf(blobs, 'blob')}, ${countOf(requests, 'request')}, ${countOf(decisions, 'decision')}`;
   if (wrong > 0)
     return [line`${SIGN.fail} ${countOf(wrong, 'session')} of ${sessions} with damage; ${sums} checked.`];
