@@ -1,5 +1,5 @@
 /** What every command is handed: the screen, and doors to the agents, the store and the runtime. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { LogStore } from '../log/store.ts';
 import type { Faults } from '../worker/fault-point.ts';
@@ -67,7 +67,7 @@ export class Cli {
   /** Where the store lies, without opening it. */
   async storePath(): Promise<string> {
     const { storePath, cwd } = this.#options;
-    if (storePath !== undefined) return join(cwd, storePath);
+    if (storePath !== undefined) return resolve(cwd, storePath);
     const { store } = await this.config();
     return join(this.place.folder, store ?? STORE_PATH);
   }

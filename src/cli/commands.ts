@@ -22,6 +22,9 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   verify: async () => (await import('./commands/verify.ts')).verify,
   rehearse: async () => (await import('./commands/rehearse.ts')).rehearse,
   fork: async () => (await import('./commands/fork.ts')).fork,
+  export: async () => (await import('./commands/export.ts')).exportSession,
+  import: async () => (await import('./commands/import.ts')).importFile,
+  anchor: async () => (await import('./commands/anchor.ts')).anchor,
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
   measure: async () => (await import('./commands/measure.ts')).measure,
   agents: async () => (await import('./commands/agents.ts')).agents,
@@ -30,5 +33,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   tokens: async () => (await import('./commands/tokens.ts')).tokens,
   models: async () => (await import('./commands/models.ts')).models,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  backup: async () => (await import('./commands/backup.ts')).backup,
+  restore: async () => (await import('./commands/restore.ts')).restore,
   help: async () => (await import('./commands/help.ts')).help,
 };

@@ -36,6 +36,15 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
 };
 
 const USAGE_CODES: ReadonlySet<string> = new Set([
+  'file-exists',
+  'redaction-matched-nothing',
+  'redaction-invalid',
+  'key-invalid',
+  'bundle-redacted',
+  'bundle-limit',
+  'bundle-invalid',
+  'anchor-without-session',
+  'anchor-invalid',
   'usage',
   'agent-file-invalid',
   'agent-invalid',
@@ -88,7 +97,14 @@ export const exitCodeOf = (error: unknown): ExitCode => {
 };
 
 const byCode = ({ code, next }: OnrecordError): ExitCode => {
-  if (code === 'store-too-new' || code === 'event-too-new') return EXIT.tooNew;
+  if (
+    code === 'store-too-new' ||
+    code === 'event-too-new' ||
+    code === 'bundle-too-new' ||
+    code === 'anchor-too-new'
+  )
+    return EXIT.tooNew;
+  if (code === 'store-copy-damaged') return EXIT.proofFailed;
   if (code.startsWith('store-')) return EXIT.store;
   if (code === 'fault-not-reached') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;

@@ -69,21 +69,26 @@ const impossible = (session: string, cause: unknown): unknown => {
   );
 };
 
-/** Does the work for every session, with progress; stops at Ctrl C. */
+/** Does the work for every session, with progress; stops at Ctrl C. Answers how many are wrong. */
 export const overAll = async (
   cli: Cli,
   store: LogStore,
   work: (session: string) => Promise<{ readonly wrong: boolean }>,
+): Promise<number> => overNames(cli, await allSessions(store), ({ session }) => work(session));
+
+export const overNames = async <T>(
+  cli: Cli,
+  rows: readonly T[],
+  work: (row: T) => Promise<{ readonly wrong: boolean }>,
 ): Promise<number> => {
-  const rows = await allSessions(store);
   const progress = cli.screen.progress(own('sessions'));
   let [done, wrong] = [0, 0];
   try {
-    for (const { session } of rows) {
+    for (const row of rows) {
       // A turn of the event loop: for Ctrl C, and for the line of progress.
       await setImmediate();
       if (cli.interrupt.signal.aborted) break;
-      if ((await work(session)).wrong) wrong++;
+      if ((await work(row)).wrong) wrong++;
       progress.set({ done: ++done, total: rows.length, note: own('') });
     }
   } finally {

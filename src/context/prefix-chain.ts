@@ -6,4 +6,7 @@ import { sha256, type Digest } from '../event/canonical.ts';
 
 export const CHAIN_START: Digest = sha256('onrecord/1 prefix chain');
 
-export const chainNode = (previous: Digest, part: string): Digest => sha256(previous + sha256(part));
+export const chainNode = (previous: Digest, part: string): Digest => chainLink(previous, sha256(part));
+
+/** The node of a part that is known by its digest. */
+export const chainLink = (previous: Digest, part: Digest): Digest => sha256(previous + part);

@@ -1,8 +1,10 @@
 /**
  * The stored form of an event and the chain over a session.
  *
- * body = canonical({at, data, seq, type, v}); hash = SHA-256(previous hash || body). The first event's previous
- * hash is made from the session's id, so that a log cannot be passed off as another session's.
+ * body = canonical({at, data, seq, type, v}); hash = SHA-256(previous hash || SHA-256(data) || body without data).
+ * So the digest can stand for the data where that was removed, and time, type and place still prove themselves.
+ * The first event's previous hash is made from the session's id, so that a log cannot be passed off as another
+ * session's.
  */
 import { OnrecordError } from '../errors.ts';
 import { canonicalForm, sha256, type Digest } from './canonical.ts';
@@ -20,7 +22,28 @@ export type StoredEvent = {
 
 export const genesis = (session: string): Digest => sha256(`onrecord/1 ${session}`);
 
-export const chainHash = (prev: Digest, body: string): Digest => sha256(prev + body);
+/** A body in two: its data, and the rest, which is `{"at":…,"data":,"seq":…,"type":…,"v":…}`. */
+export type Parted = { readonly data: string; readonly shell: string };
+
+const DATA_OPENS = '"data":';
+/** The last of its kind in a body: behind the data only a number, a type and a version stand. */
+const DATA_ENDS = ',"seq":';
+
+/** Undefined for what is no body. Splitting adds and loses nothing: the shell says where the data was. */
+export const partBody = (body: string): Parted | undefined => {
+  const from = body.indexOf(DATA_OPENS) + DATA_OPENS.length;
+  const to = body.lastIndexOf(DATA_ENDS);
+  if (from < DATA_OPENS.length || to < from) return undefined;
+  return { data: body.slice(from, to), shell: body.slice(0, from) + body.slice(to) };
+};
+
+/** The hash of an event whose data is known by its digest. */
+export const linkHash = (prev: Digest, data: Digest, shell: string): Digest => sha256(prev + data + shell);
+
+export const chainHash = (prev: Digest, body: string): Digest => {
+  const parted = partBody(body);
+  return parted ? linkHash(prev, sha256(parted.data), parted.shell) : sha256(prev + body);
+};
 
 /**
  * Gives an event its place: returns it with its stored form. The event that comes back is made with that form, so
@@ -53,12 +76,12 @@ export const opener =
     } catch (cause) {
       throw unreadable(stored, 'is not JSON', cause);
     }
-    const { at, seq, type, v } = envelope;
+    const { at, data, seq, type, v } = envelope;
     if (seq !== stored.seq) throw unreadable(stored, `says seq ${seq}`);
-    if (typeof at !== 'number' || typeof type !== 'string' || typeof v !== 'number' || v < 1)
-      throw unreadable(stored, 'lacks its envelope');
+    const whole = typeof at === 'number' && typeof type === 'string' && typeof v === 'number' && v >= 1;
+    if (!whole || typeof data !== 'object' || data === null) throw unreadable(stored, 'lacks its envelope');
     if (!isEventType(type) || v > versionOf(upcasts, type)) throw tooNew(stored, envelope);
-    return { type, data: upcast(upcasts, type, v, envelope.data), seq, at } as LogEvent;
+    return { type, data: upcast(upcasts, type, v, data), seq, at } as LogEvent;
   };
 
 /** Reads a stored event. Throws `event-too-new` or `event-unreadable`. */

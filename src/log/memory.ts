@@ -56,7 +56,7 @@ export class MemoryLog implements LogStore {
     }
     if (given && found !== given.head) throw new ConflictError(given.session, given.head, found ?? 0);
     const target: Stream = stream ?? (fork ? this.#forked(fork, append) : newStream());
-    target.events.push(...events);
+    for (const event of events) target.events.push(event);
     if (append.summary) target.summary = append.summary;
     this.#streams.set(session, target);
     for (const blob of append.blobs ?? []) this.#blobs.set(blob.digest, Uint8Array.from(blob.bytes));

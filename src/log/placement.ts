@@ -45,6 +45,12 @@ export const refuseRemote = (folder: string, typeOf?: (path: string) => number):
 /** A file or folder as it was when it was looked at. */
 type Seen = { readonly path: string; readonly dev: number; readonly ino: number; readonly mtimeMs: number };
 
+/** Which file a path leads to; undefined where it leads to none. */
+export const identityOf = (path: string): string | undefined => {
+  const found = look(path);
+  return found && `${found.dev}:${found.ino}`;
+};
+
 /** Undefined, too, where the way to it is broken. */
 const look = (path: string): Seen | undefined => {
   try {

@@ -66,3 +66,17 @@ const index = ({ dueBy, canGoOn, untold }: SessionQuery): string => {
   if (canGoOn === true) return 'INDEXED BY session_that_can_go_on';
   return untold === true ? 'INDEXED BY session_untold' : '';
 };
+
+export const ALL_SESSIONS = `
+  SELECT name, agent, status, can_go_on, updated_at, summary,
+    (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
+  FROM session
+  ORDER BY name`;
+export const ALL_LEASES = 'SELECT name, epoch, owner, lease_until FROM session';
+export const ALL_BLOBS = 'SELECT rowid, digest, size, body FROM blob';
+export const EVENTS_OUT_OF_PLACE = `
+  SELECT rowid, session, seq FROM event
+  WHERE typeof(seq) <> 'integer' OR seq < 1 OR session NOT IN (SELECT id FROM session)
+    OR typeof(hash) <> 'blob' OR length(hash) <> 32 OR typeof(body) NOT IN ('text', 'blob')`;
+export const SESSIONS_WITHOUT_EVENTS = `
+  SELECT name FROM session WHERE NOT EXISTS (SELECT 1 FROM event WHERE event.session = session.id)`;

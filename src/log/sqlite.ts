@@ -16,7 +16,7 @@ import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import { partsOf, type OwnPart, type Part } from './lineage.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
-import { Placement, refuseRemote } from './placement.ts';
+import { identityOf, Placement, refuseRemote } from './placement.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
@@ -108,9 +108,15 @@ export class SqliteLog implements LogStore {
     this.#clock = options.clock ?? systemClock;
     this.#busyMs = options.busyMs ?? STORE_BUSY_MS;
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const before = identityOf(this.#path);
     refuseRemote(dirname(this.#path), options.typeOf);
     this.#durability = options.durability ?? 'full';
     this.#db = openDatabase(this.#path, this.#durability);
+    // Restored in this very moment: what was opened is the old file, which nobody looks into any more.
+    if (before !== undefined && before !== identityOf(this.#path)) {
+      this.#db.close();
+      throw new StorageError('replaced', `${this.#path} was replaced while it was opened. Open it again.`);
+    }
     this.#placement = new Placement([this.#path, `${this.#path}-wal`], () => this.#clock.monotonic());
   }
 

@@ -229,11 +229,12 @@ const isBlock = (block: unknown): boolean => {
   return lists?.every((name) => Array.isArray((block as Record<string, unknown>)[name])) ?? false;
 };
 
-const RULE_WORDS: Readonly<Record<string, string>> = {
-  [RULE_ALWAYS]: 'This tool always asks.',
-  [RULE_EFFECTS]: 'This tool changes something, and no rule lets it run without a person.',
-  [RULE_TWIN]: 'The same call with the same arguments was in doubt before in this session.',
-};
+/** A map: a rule may be called "__proto__". */
+const RULE_WORDS: ReadonlyMap<string, string> = new Map([
+  [RULE_ALWAYS, 'This tool always asks.'],
+  [RULE_EFFECTS, 'This tool changes something, and no rule lets it run without a person.'],
+  [RULE_TWIN, 'The same call with the same arguments was in doubt before in this session.'],
+]);
 
 const reasonOf = (agent: AgentDefinition, rule: string): string | undefined =>
-  RULE_WORDS[rule] ?? agent.policy.rules.find(({ id }) => id === rule)?.reason;
+  RULE_WORDS.get(rule) ?? agent.policy.rules.find(({ id }) => id === rule)?.reason;

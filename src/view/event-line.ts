@@ -312,7 +312,7 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, grant 
       return {
         who,
         mark: 'doubt',
-        text: `in doubt, ${DOUBTS[event.data.reason] ?? event.data.reason}`,
+        text: `in doubt, ${DOUBTS.get(event.data.reason) ?? event.data.reason}`,
         by: 'recovery',
       };
     default:
@@ -320,11 +320,11 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, grant 
   }
 };
 
-const DOUBTS: Readonly<Record<string, string | undefined>> = {
-  'process-lost': 'no result recorded',
-  'reconcile-unknown': 'the tool cannot tell',
-  timeout: 'no result in time',
-};
+const DOUBTS: ReadonlyMap<string, string> = new Map([
+  ['process-lost', 'no result recorded'],
+  ['reconcile-unknown', 'the tool cannot tell'],
+  ['timeout', 'no result in time'],
+]);
 
 const outcomeTold = (
   reading: Reading,

@@ -26,9 +26,9 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Work', ['run', 'send', 'resume', 'cancel']],
   ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'mode']],
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],
-  ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'export', 'import']],
+  ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'anchor', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],
-  ['Run it', ['serve', 'agents', 'tools', 'doctor']],
+  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'models', 'doctor', 'backup', 'restore']],
 ];
 
 const TOPIC_EXIT_CODES = 'exit-codes';

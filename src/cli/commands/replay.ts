@@ -12,6 +12,7 @@ import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { givenSeq, isGiven } from '../given.ts';
 import { encodersOf, interrupted, overAll, replayed, replayedWhole, type EncoderOf } from '../proof.ts';
+import { openNamed, refuseRemoved } from '../named-record.ts';
 import { isUnreadable, openRecord, readRecord } from '../record.ts';
 import { differLines, identicalLines, unknownLines, wholeDiffLines } from '../replay-report.ts';
 import { showSteps } from '../replay-steps.ts';
@@ -23,7 +24,7 @@ import { dim, EMPTY, line, own, SIGN, whole, type Shown } from '../terminal/show
 export const replay: Command = {
   name: 'replay',
   summary: 'Makes every decision of a session again from its recorded facts and compares it byte for byte.',
-  arguments: [{ name: 'session', description: 'one session', required: false }],
+  arguments: [{ name: 'session', description: 'one session, or a bundle file', required: false }],
   options: [
     { flags: '--all', description: 'every session of the store' },
     { flags: '--until <seq>', description: 'stop after this event and show how the session stands there' },
@@ -40,10 +41,11 @@ export const replay: Command = {
     const until = givenSeq(input, 'until');
     if (all && (until !== undefined || isGiven(input, 'step') || isGiven(input, 'diff')))
       throw badInput('usage', '--until, --step and --diff go with one session.', {}, 'onrecord help replay');
-    const store = await openRecord(cli);
     const encoderOf = await encodersOf(cli);
-    if (session === undefined) return replayAll(cli, store, encoderOf);
-    return new OneReplay(cli, store, encoderOf).run(session, input);
+    if (session === undefined) return replayAll(cli, await openRecord(cli), encoderOf);
+    const named = await openNamed(cli, session);
+    refuseRemoved(named, 'replayed');
+    return new OneReplay(cli, named.store, encoderOf).run(named.session, input);
   },
 };
 

@@ -12,7 +12,8 @@ import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { modeLines, sessionMode, storeMode } from '../gate.ts';
 import { givenOption, givenSeq, isGiven } from '../given.ts';
-import { knownEvents, openRecord, readKnown } from '../record.ts';
+import { knownEvents, readKnown } from '../record.ts';
+import { openNamed } from '../named-record.ts';
 import { nextSteps } from '../session-ending.ts';
 import { headLines } from '../session-lines.ts';
 import { eventLines, storedBytes, unknownLines } from '../show-event.ts';
@@ -30,7 +31,7 @@ export const show: Command = {
   name: 'show',
   summary: 'Shows a session: what was said, what happened when, one event, or an exact request.',
   arguments: [
-    { name: 'session', description: 'the session', required: true },
+    { name: 'session', description: 'the session, or a bundle file', required: true },
     { name: 'seq', description: 'one event instead', required: false },
   ],
   options: [
@@ -48,9 +49,9 @@ export const show: Command = {
   example: 'onrecord show s_7Q2M4K8D --timeline',
   exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.tooNew, EXIT.proofFailed, EXIT.store],
   async run(cli, input) {
-    const [session = ''] = input.args;
+    const [name = ''] = input.args;
     const chosen = choiceOf(input);
-    const store = await openRecord(cli);
+    const { store, session } = await openNamed(cli, name);
     const until = givenSeq(input, 'until');
     // Only a timeline shows hashes, and only an event its bytes.
     const exact = chosen.kind === 'event' || chosen.kind === 'timeline';
