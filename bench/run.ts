@@ -10,6 +10,7 @@ import type { Measured, Plan } from './part.ts';
 import { resultsPage } from './results.ts';
 import { measureSteps } from './steps.ts';
 import { asText, type Table } from './table.ts';
+import { measureReplay } from './replay.ts';
 import { measureWaiting } from './waiting.ts';
 
 const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = {
@@ -17,6 +18,7 @@ const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = 
   many: measureMany,
   opening: measureOpening,
   waiting: measureWaiting,
+  replay: measureReplay,
 };
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');

@@ -120,9 +120,9 @@ export class Cli {
     const unset = missingSecrets(notify, process.env);
     if (unset.length > 0)
       this.screen.note(line`${SIGN.wait} Not set, so nobody is told there: ${unset.join(', ')}.`);
-    const { promise, resolve } = Promise.withResolvers<'late'>();
-    const timer = systemClock.after(TELLING_MS, () => resolve('late'));
-    const told = await Promise.race([runtime.notify(), promise]);
+    const late = Promise.withResolvers<'late'>();
+    const timer = systemClock.after(TELLING_MS, () => late.resolve('late'));
+    const told = await Promise.race([runtime.notify(), late.promise]);
     timer.cancel();
     if (told === 'late')
       this.screen.note(

@@ -10,7 +10,7 @@ import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { isSigned } from '../event/signed.ts';
 import { decodeArguments } from '../effect/arguments.ts';
-import { isBeforeFork } from '../session/evolve.ts';
+import { isBeforeFork } from '../session/evolve-turn.ts';
 import type { CallState, SessionState } from '../session/state.ts';
 import type { PromptBlock, PromptItem, Speaker } from './encoding.ts';
 import { contentText, resultText } from './result-text.ts';

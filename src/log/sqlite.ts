@@ -10,13 +10,13 @@ import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { systemClock, type Clock } from '../clock.ts';
-import { isOnrecordError, type OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import { partsOf, type OwnPart, type Part } from './lineage.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
 import { identityOf, Placement, refuseRemote } from './placement.ts';
+import { isBusy, outcomeOf, type Outcome, type Pending } from './sqlite-queue.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
@@ -68,19 +68,6 @@ export type SqliteOptions = {
   /** Answers the file system type of a folder; a seam for tests. */
   readonly typeOf?: (path: string) => number;
 };
-
-/** A write that waits for the next commit; what `work` throws as an OnrecordError refuses it alone, before it has written. */
-type Pending = {
-  readonly work: () => unknown;
-  readonly deadline: number;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  readonly change?: Change;
-  /** A lease, which needs no sync of its own: it means nothing after a loss of power, and the next append takes it along. */
-  readonly lease?: true;
-};
-
-type Outcome = { readonly value: unknown } | { readonly refusal: OnrecordError };
 
 export class SqliteLog implements LogStore {
   readonly name: string;
@@ -480,14 +467,3 @@ export class SqliteLog implements LogStore {
     return statement;
   }
 }
-
-const isBusy = (fault: unknown): boolean => fault instanceof StorageError && fault.fault === 'busy';
-
-const outcomeOf = (work: () => unknown): Outcome => {
-  try {
-    return { value: work() };
-  } catch (error) {
-    if (!isOnrecordError(error)) throw error;
-    return { refusal: error };
-  }
-};

@@ -6,7 +6,7 @@ import type { NewDecision } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { backoffMs } from './backoff.ts';
 import { concludeReopened } from './conclude-proposal.ts';
-import { isBeforeFork } from './evolve.ts';
+import { isBeforeFork } from './evolve-turn.ts';
 import { needsPreparing } from './preparing.ts';
 import { modeOf, toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
 

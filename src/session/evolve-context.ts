@@ -1,12 +1,35 @@
 /** The part of evolve() that is about what requests hold: wishes of people, summaries, the provider's own counts. */
-import type { EventData, SelectionChange } from '../event/events.ts';
+import type { EventData, LogEvent, SelectionChange } from '../event/events.ts';
 import type { Counted, ResponseState, SessionState, Wishes } from './state.ts';
 import { inRequest, inTurn, spent } from './within.ts';
 
 /** A summary that was no use is not asked for again in the same turn. */
 export const COMPACTIONS_PER_TURN_MAX = 3;
 
-export const wished = (wishes: Wishes, change: SelectionChange): Wishes => {
+type ContextEvent = Extract<
+  LogEvent,
+  { type: 'selection.changed' | 'compaction.requested' | 'history.summarised' | 'summary.discarded' }
+>;
+
+export const evolveContext = (state: SessionState, event: ContextEvent): SessionState => {
+  switch (event.type) {
+    case 'selection.changed':
+      return { ...state, wishes: wished(state.wishes, event.data.change) };
+    case 'compaction.requested':
+      return { ...state, compactionAsked: true };
+    case 'history.summarised':
+      return {
+        ...summaryMade(state, event.data.turn, 1),
+        summary: { ...event.data, seq: event.seq },
+      };
+    case 'summary.discarded':
+      return summaryMade(state, event.data.turn, COMPACTIONS_PER_TURN_MAX);
+    default:
+      return event satisfies never;
+  }
+};
+
+const wished = (wishes: Wishes, change: SelectionChange): Wishes => {
   if (change.do === 'policy') return { ...wishes, policy: change.policy };
   const { turns } = change;
   const without = (list: readonly number[]): readonly number[] =>
@@ -28,7 +51,7 @@ export const wished = (wishes: Wishes, change: SelectionChange): Wishes => {
   }
 };
 
-export const summaryMade = (state: SessionState, turn: number, compactions: number): SessionState => ({
+const summaryMade = (state: SessionState, turn: number, compactions: number): SessionState => ({
   ...inTurn(
     inRequest(state, turn, (request) => ({ ...request, phase: 'summarised' })),
     turn,

@@ -6,19 +6,13 @@
  */
 import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
-import { isSigned } from '../event/signed.ts';
 import { LIMITS_DEFAULT } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
-import {
-  COMPACTIONS_PER_TURN_MAX,
-  countedBy,
-  responseOf,
-  summaryMade,
-  summaryReceived,
-  wished,
-} from './evolve-context.ts';
-import { endedUnknown, evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { evolveContext } from './evolve-context.ts';
+import { evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { evolveRequest } from './evolve-request.ts';
 import { evolveSession } from './evolve-session.ts';
+import { evolveTurn } from './evolve-turn.ts';
 import { joinLabels, labelsOf } from './labels.ts';
 import {
   findCall,
@@ -27,13 +21,10 @@ import {
   twin,
   type CallState,
   type GrantState,
-  type RequestState,
-  type ResponseState,
   type SessionState,
-  type TurnRecord,
   type TurnState,
 } from './state.ts';
-import { inRequest, inTurn, spent } from './within.ts';
+import { inTurn } from './within.ts';
 
 const NO_AGENT: SessionState['agent'] = {
   name: '',
@@ -83,8 +74,6 @@ export const evolve = (state: SessionState, event: LogEvent): SessionState => {
 
 const apply = (state: SessionState, event: LogEvent): SessionState => {
   switch (event.type) {
-    case 'session.forked':
-      return forked(state, event);
     case 'session.created':
     case 'agent.updated':
     case 'mode.changed':
@@ -92,51 +81,26 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     case 'token.revoked':
     case 'time.reached':
       return evolveSession(state, event);
+    case 'session.forked':
     case 'turn.accepted':
-      return accepted(state, event.seq, event.data);
     case 'turn.steered':
-      return steered(state, event.data);
     case 'turn.withdrawn':
-      return withdrawn(state, event.seq, event.data);
-    case 'selection.changed':
-      return { ...state, wishes: wished(state.wishes, event.data.change) };
-    case 'compaction.requested':
-      return { ...state, compactionAsked: true };
-    case 'history.summarised':
-      return {
-        ...summaryMade(state, event.data.turn, 1),
-        summary: { ...event.data, seq: event.seq },
-      };
-    case 'summary.discarded':
-      return summaryMade(state, event.data.turn, COMPACTIONS_PER_TURN_MAX);
     case 'turn.cancel_requested':
-      return inTurn(state, event.data.turn, (turn) => ({
-        ...turn,
-        cancel: { by: event.data.by, at: event.at },
-        request: turn.request?.phase === 'waiting' ? { ...turn.request, phase: 'dropped' } : turn.request,
-      }));
     case 'driver.changed':
-      return processLost(state);
-    case 'request.built':
-      return requestBuilt(state, event.seq, event.data);
-    case 'request.failed':
-      return requestFailed(state, event.data);
-    case 'request.refused':
-      return requestRefused(state, event.seq, event.data);
-    case 'request.retry':
-      return inRequest(state, event.data.turn, (request) => ({
-        ...request,
-        phase: 'waiting',
-        attempt: event.data.attempt,
-        pause: pauseUntil(event.data.notBefore, event.at),
-        problem: undefined,
-      }));
-    case 'request.sent':
-      return inRequest(state, event.data.turn, (request) => ({ ...request, phase: 'open' }));
-    case 'response.received':
-      return responded(state, event.seq, event.data);
     case 'turn.ended':
-      return ended(state, event.seq, event.data);
+      return evolveTurn(state, event);
+    case 'selection.changed':
+    case 'compaction.requested':
+    case 'history.summarised':
+    case 'summary.discarded':
+      return evolveContext(state, event);
+    case 'request.built':
+    case 'request.failed':
+    case 'request.refused':
+    case 'request.retry':
+    case 'request.sent':
+    case 'response.received':
+      return evolveRequest(state, event);
     case 'call.proposed':
       return proposed(state, event.data);
     case 'call.rejected':
@@ -176,180 +140,6 @@ const countWork = (state: SessionState, event: LogEvent): SessionState => {
 
 const worked = (state: SessionState, ms: number): SessionState =>
   state.active ? { ...state, active: { ...state.active, activeMs: state.active.activeMs + ms } } : state;
-
-/** The past is the parent's. What was open in it is closed here: see conclude(). */
-const forked = (
-  state: SessionState,
-  { seq, at, data }: Extract<LogEvent, { type: 'session.forked' }>,
-): SessionState => {
-  const fork = { seq, by: data.by, at };
-  const own = {
-    ...state,
-    origin: data.session,
-    fork,
-    createdAt: at,
-    title: data.title ?? state.title,
-    // Leave that was given to the parent is none for the fork.
-    grants: [],
-    cost: 0,
-    costUnknown: false,
-  };
-  const { active } = state;
-  if (!active) return own;
-  const answered = active.request === undefined || active.request.phase === 'answered';
-  const request: RequestState | undefined = answered
-    ? active.request
-    : { ...active.request, phase: 'dropped' };
-  return { ...own, active: { ...active, request, cancel: { by: data.by, at } } };
-};
-
-const newTurn = (
-  { turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>,
-  cancel?: TurnState['cancel'],
-): TurnState => ({
-  turn,
-  acceptedSeq: seq,
-  by,
-  step: 0,
-  request: undefined,
-  response: undefined,
-  calls: [],
-  steered: false,
-  cancel,
-  invalidInARow: 0,
-  signature: '',
-  repeats: 0,
-  activeMs: 0,
-  callsMs: 0,
-  cost: 0,
-  compactions: 0,
-});
-
-const accepted = (state: SessionState, seq: number, data: EventData['turn.accepted']): SessionState => {
-  const { turn, key, fingerprint, input, by, labels = [] } = data;
-  const open = { endedSeq: undefined, outcome: undefined, reason: undefined };
-  const record: TurnRecord = { turn, key, fingerprint, seq, by, labels, ...open };
-  const title = state.title === '' ? titleOf(input) : state.title;
-  const turns = [...state.turns, record];
-  const next = { ...state, title, turns };
-  if (state.active) return { ...next, queue: data.first ? [turn, ...state.queue] : [...state.queue, turn] };
-  return { ...next, active: newTurn(record), seen: joinLabels(state.seen, labels) };
-};
-
-const steered = (state: SessionState, data: EventData['turn.steered']): SessionState => {
-  const { key, fingerprint, turn } = data;
-  return {
-    ...inTurn(state, turn, (active) => ({ ...active, steered: true })),
-    steers: [...state.steers, { key, fingerprint, turn }],
-    seen: joinLabels(state.seen, data.labels),
-  };
-};
-
-const withdrawn = (
-  state: SessionState,
-  seq: number,
-  { turn }: EventData['turn.withdrawn'],
-): SessionState => ({
-  ...state,
-  queue: state.queue.filter((other) => other !== turn),
-  turns: state.turns.map((record) =>
-    record.turn === turn ? { ...record, endedSeq: seq, outcome: 'withdrawn' } : record,
-  ),
-});
-
-const TITLE_LENGTH_MAX = 80;
-
-const titleOf = (input: EventData['turn.accepted']['input']): string => {
-  const text = input.find((content) => content.type === 'text')?.text ?? '';
-  const line = text.trim().split('\n', 1)[0] ?? '';
-  const points = Array.from(line);
-  return points.length <= TITLE_LENGTH_MAX ? line : `${points.slice(0, TITLE_LENGTH_MAX - 1).join('')}…`;
-};
-
-const newRequest = (seq: number, step: number): RequestState => ({
-  seq,
-  step,
-  phase: 'open',
-  attempt: 1,
-  pause: NO_PAUSE,
-  bytes: 0,
-  summary: undefined,
-  problem: undefined,
-  refusal: undefined,
-  seen: [],
-});
-
-const requestBuilt = (state: SessionState, seq: number, data: EventData['request.built']): SessionState => ({
-  ...inTurn(state, data.turn, (turn) => ({
-    ...turn,
-    step: data.step,
-    invalidInARow: invalidSteps(turn),
-    // A request for a summary answers nobody.
-    steered: data.summary ? turn.steered : false,
-    callsMs: 0,
-    request: { ...newRequest(seq, data.step), bytes: data.bytes, summary: data.summary, seen: state.seen },
-    response: undefined,
-    calls: [],
-  })),
-  lastRequest: seq,
-  choice: data.selection ?? state.choice,
-});
-
-const requestRefused = (
-  state: SessionState,
-  seq: number,
-  { turn, step, outcome, code, message }: EventData['request.refused'],
-): SessionState =>
-  inTurn(state, turn, (active) => ({
-    ...active,
-    request: { ...newRequest(seq, step), phase: 'refused', refusal: { outcome, code, message } },
-  }));
-
-const requestFailed = (state: SessionState, data: EventData['request.failed']): SessionState => {
-  const { turn, problem, cost, maybeBilled } = data;
-  const failed = inRequest(state, turn, (request) => ({ ...request, phase: 'failed', problem }));
-  return {
-    ...spent(failed, turn, cost ?? (maybeBilled ? undefined : 0)),
-    modelReplies: state.modelReplies + 1,
-  };
-};
-
-/** Steps in a row, this one included, none of whose calls could be used. */
-export const invalidSteps = (turn: TurnState): number => {
-  const mistaken = turn.calls.length > 0 && turn.calls.every(isMistake);
-  return mistaken ? turn.invalidInARow + 1 : 0;
-};
-
-/** A denial is an answer of the policy, not a mistake of the model. */
-const isMistake = ({ closing, attempt, round }: CallState): boolean =>
-  closing?.kind === 'rejected' && closing.reason !== 'denied-by-policy' && attempt === 0 && round === 0;
-
-const responded = (state: SessionState, seq: number, data: EventData['response.received']): SessionState => {
-  if (state.active?.request?.summary) return summaryReceived(state, seq, data);
-  const response = responseOf(seq, data);
-  const answered = inRequest(state, data.turn, (request) => ({ ...request, phase: 'answered' }));
-  const replied = inTurn(answered, data.turn, (turn) => {
-    const signature = signatureOf(response);
-    const same = signature !== '' && signature === turn.signature;
-    return { ...turn, response, signature, repeats: same ? turn.repeats + 1 : 1 };
-  });
-  return {
-    ...spent(replied, data.turn, data.cost),
-    modelReplies: state.modelReplies + 1,
-    signedTurn: data.content.some(isSigned) ? data.turn : state.signedTurn,
-    counted: countedBy(state, data),
-  };
-};
-
-/** The step's calls as one text, order aside: by it a step that repeats the last one is known. */
-const signatureOf = (response: ResponseState): string =>
-  response.calls
-    .map(({ name, args }) => {
-      const decoded = decodeArguments(args);
-      return twin(name, decoded.ok ? decoded.canonical : args);
-    })
-    .sort()
-    .join('\n');
 
 const proposed = (state: SessionState, data: EventData['call.proposed']): SessionState => {
   const { turn, index } = callPosition(data.call);
@@ -474,43 +264,3 @@ const noteDoubt = (state: SessionState, id: CallState['id']): readonly string[] 
   if (signature === undefined || state.doubted.includes(signature)) return state.doubted;
   return [...state.doubted, signature];
 };
-
-const lost = (call: CallState): CallState =>
-  call.phase === 'started' ? endedUnknown(call, { kind: 'lost' }) : call;
-
-/** What was in flight when the last driver was lost has no result and will get none from it. */
-const processLost = (state: SessionState): SessionState => {
-  const { active } = state;
-  if (!active) return state;
-  const request: RequestState | undefined =
-    active.request?.phase === 'open'
-      ? { ...active.request, phase: 'failed', problem: undefined }
-      : active.request;
-  // A request that was under way may have been answered, and paid for.
-  const costUnknown = state.costUnknown || active.request?.phase === 'open';
-  return { ...state, costUnknown, active: { ...active, request, calls: active.calls.map(lost) } };
-};
-
-const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {
-  const open = state.active?.turn === data.turn ? state.active.calls.filter((call) => !call.closing) : [];
-  const turns = state.turns.map((record) =>
-    record.turn === data.turn
-      ? { ...record, endedSeq: seq, outcome: data.outcome, reason: data.reason }
-      : record,
-  );
-  const [next, ...queue] = state.queue;
-  const record = next === undefined ? undefined : turns[next - 1];
-  return {
-    ...state,
-    turns,
-    queue,
-    // A turn that waited where a fork was made is the parent's to work on.
-    active: record && newTurn(record, isBeforeFork(state, record.seq) ? state.fork : undefined),
-    seen: joinLabels(state.seen, record?.labels),
-    leftOpen: [...state.leftOpen, ...open],
-  };
-};
-
-/** Whether something of this seq is shared with the parent of a fork. */
-export const isBeforeFork = ({ fork }: SessionState, seq: number): boolean =>
-  fork !== undefined && seq < fork.seq;

@@ -129,7 +129,7 @@ const PLANTED: readonly Planted[] = [
   },
   {
     bug: 'a question is dropped when another build takes over',
-    file: 'src/session/evolve.ts',
+    file: 'src/session/evolve-session.ts',
     from: 'return { ...state, agent: event.data.agent };',
     to: 'return { ...state, agent: event.data.agent, active: state.active && { ...state.active, calls: [] } };',
   },
