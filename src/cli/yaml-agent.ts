@@ -219,7 +219,7 @@ export const readAgentFile = async (where: string, place: AgentFilePlace): Promi
   const tools: Tool[] = [];
   for (const [index, set] of (file.tools ?? []).entries())
     tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
-  const model = await placed(document, ['model'], () => modelIn(file.model, place));
+  const model = await placed(document, placeOfModel(file.model), () => modelIn(file.model, place));
   const policy = policyOf(file.policy);
   const { description, instructions, limits: given, context: plan } = file;
   // Rules that cannot mean what they say are refused at the rules, not at the head of the file.
@@ -256,6 +256,9 @@ const modelIn = (model: ModelInFile, place: AgentFilePlace): Model => {
     ? scripted(model.scripted, place)
     : resolveModel(model.name, { ...place, ...model });
 };
+
+const placeOfModel = (model: ModelInFile): readonly string[] =>
+  typeof model === 'string' ? ['model'] : ['model', 'scripted' in model ? 'scripted' : 'name'];
 
 const scripted = (path: string, { folder }: ToolSetPlace): Model => {
   const file = resolve(folder, path);
