@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { canonical, sha256, type Digest } from '../../src/event/canonical.ts';
 import { open, type StoredEvent } from '../../src/event/envelope.ts';
 import { isDecision, type LogEvent } from '../../src/event/events.ts';
+import type { Json } from '../../src/event/json.ts';
 import { rebuildRequest } from '../../src/context/rebuild.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { replay } from '../../src/replay/replay.ts';
@@ -21,12 +22,24 @@ import type { World } from './world.ts';
 export const fold = (session: string, events: readonly LogEvent[]): SessionState =>
   events.reduce(evolve, initial(session));
 
+const hashed = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+/** The digest of the data, and then the body without it. */
+const bodyDigestText = (body: string): string => {
+  const { at, data, seq, type, v } = JSON.parse(body) as Readonly<Record<string, Json>>;
+  const [head, tail] = [
+    `{"at":${canonical(at)},"data":`,
+    `,"seq":${canonical(seq)},"type":${canonical(type)},"v":${canonical(v)}}`,
+  ];
+  return `${hashed(canonical(data))}${head}${tail}`;
+};
+
 const expectChain = (session: string, stored: readonly StoredEvent[]): void => {
-  let prev: string = createHash('sha256').update(`onrecord/1 ${session}`).digest('hex');
+  let prev = hashed(`onrecord/1 ${session}`);
   for (const [i, event] of stored.entries()) {
     expect(event.seq).toBe(i + 1);
     // Computed here and not by the code that wrote it: this is what somebody else's verifier does.
-    expect(event.hash).toBe(createHash('sha256').update(`${prev}${event.body}`, 'utf8').digest('hex'));
+    expect(event.hash).toBe(hashed(prev + bodyDigestText(event.body)));
     expect(canonical(JSON.parse(event.body))).toBe(event.body);
     prev = event.hash;
   }
