@@ -8,7 +8,7 @@ import { heldTurns, policyOf } from '../context/selection.ts';
 import type { Choice, LogEvent } from '../event/events.ts';
 import type { Counted, SessionState } from '../session/state.ts';
 import { candidatesOf, type Candidate, type CandidateKind, type Candidates } from './candidates.ts';
-import { countOf, formatBytes } from './format.ts';
+import { formatBytes } from './format.ts';
 import { policyWords } from './selection-words.ts';
 
 export type PartState = 'kept' | 'shortened' | 'left-out' | 'summarised';
@@ -273,7 +273,3 @@ class Conversed {
 }
 
 const textBytes = (event: LogEvent | undefined): number => (event ? jsonBytes(event.data) : 0);
-
-/** `Kept 11, shortened 1, left out 6, summarised 0.` */
-export const countWords = ({ counts }: Manifest): string =>
-  `${countOf(counts.kept, 'part')} kept, ${counts.shortened} shortened, ${counts['left-out']} left out, ${counts.summarised} summarised`;

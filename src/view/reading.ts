@@ -103,6 +103,9 @@ export class Reading {
     const step = active?.turn === turn ? active.step : (before.active?.step ?? 0);
     this.#places.push({ turn, step });
     if (event.type === 'driver.changed') this.lost.set(event.seq, this.#underWay(before));
+    // A request that was under way may have been paid for.
+    if (event.type === 'driver.changed' && before.active?.request?.phase === 'open')
+      this.#spend(before.active.turn, undefined);
     this.#count(event);
   }
 
@@ -124,6 +127,7 @@ export class Reading {
       case 'response.received':
         return this.#answered(event.seq, event.data);
       case 'request.failed':
+        this.#spend(event.data.turn, event.data.cost ?? (event.data.maybeBilled ? undefined : 0));
         if (event.data.usage) this.#use(event.data.usage);
         return;
       case 'call.proposed':
@@ -188,12 +192,13 @@ export class Reading {
       this.requests[this.requests.length - 1] = request;
       this.#requestBySeq.set(request.seq, request);
     }
-    const known = this.costs.get(data.turn) ?? { cost: 0, unknown: false };
-    this.costs.set(data.turn, {
-      cost: known.cost + (data.cost ?? 0),
-      unknown: known.unknown || data.cost === undefined,
-    });
+    this.#spend(data.turn, data.cost);
     if (data.usage) this.#use(data.usage);
+  }
+
+  #spend(turn: number, cost: number | undefined): void {
+    const known = this.costs.get(turn) ?? { cost: 0, unknown: false };
+    this.costs.set(turn, { cost: known.cost + (cost ?? 0), unknown: known.unknown || cost === undefined });
   }
 
   #use(usage: Usage): void {

@@ -1,4 +1,4 @@
-/** A line plot as SVG: pauses on a logarithmic axis, values from 0 up. Read without colour: each line has its name and mark. */
+/** A line plot as SVG: pauses in order, values from 0 up. Read without colour: each line has its name and mark. */
 import { formatDuration } from '../../view/format.ts';
 import { markup, type Markup } from '../markup.ts';
 
@@ -20,8 +20,6 @@ const LEFT = 84;
 const RIGHT = 200;
 const TOP = 12;
 const BOTTOM = 34;
-/** Pauses shorter than this stand at the left edge. */
-const GAP_MS_MIN = 1000;
 const TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
 const DASHES = ['', '6 3', '2 3', '8 3 2 3', '1 4', '12 4'] as const;
 
@@ -66,12 +64,11 @@ const line = ({ name, points }: Series, i: number, { x, y, format }: Axes): Mark
 <text x="${String(WIDTH - RIGHT + 46)}" y="${String(height)}" font-size="11" fill="currentColor">${name}</text>`;
 };
 
-const at = (gap: number): number => Math.log(Math.max(GAP_MS_MIN, gap));
-
+/** Pauses side by side, in order and not to scale: from seconds to hours nothing else can be read. */
 const scale = (gaps: readonly number[]): ((gapMs: number) => number) => {
-  const [from, to] = [at(gaps[0] ?? 0), at(gaps.at(-1) ?? 0)];
-  const width = WIDTH - LEFT - RIGHT - 20;
-  return (gap) => round(LEFT + 10 + (to > from ? ((at(gap) - from) / (to - from)) * width : width / 2));
+  const width = WIDTH - LEFT - RIGHT - 40;
+  return (gap) =>
+    round(LEFT + 20 + (gaps.length > 1 ? (gaps.indexOf(gap) / (gaps.length - 1)) * width : width / 2));
 };
 
 const round = (value: number): number => Math.round(value * 10) / 10;
