@@ -28,7 +28,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Look', ['sessions', 'show', 'context', 'spend']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],
-  ['Run it', ['serve', 'agents', 'tools', 'doctor']],
+  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'doctor']],
 ];
 
 const TOPIC_EXIT_CODES = 'exit-codes';
