@@ -8,7 +8,6 @@ import { canonical, sha256, type Digest } from '../../src/event/canonical.ts';
 import { open, type StoredEvent } from '../../src/event/envelope.ts';
 import type { Json } from '../../src/event/json.ts';
 import { isDecision, type LogEvent } from '../../src/event/events.ts';
-import type { Json } from '../../src/event/json.ts';
 import { rebuildRequest } from '../../src/context/rebuild.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { replay } from '../../src/replay/replay.ts';
