@@ -15,6 +15,7 @@ export {
   ConflictError,
   FencedError,
   StorageError,
+  type ForkPlace,
   type LogStore,
   type SessionQuery,
   type SessionRow,
@@ -31,6 +32,14 @@ export { defineAgent, type Agent, type AgentOptions } from './worker/agent.ts';
 export type { Gate } from './worker/gate.ts';
 export type { Channel, Notice } from './worker/notifier.ts';
 export type { Rest } from './worker/driver.ts';
+export {
+  rehearse,
+  type Missing,
+  type Rehearsal,
+  type RehearsalAgent,
+  type RehearseOptions,
+} from './rehearse/rehearse.ts';
+export type { Forked, ForkOptions } from './worker/fork.ts';
 export {
   openRuntime,
   type Runtime,

@@ -45,6 +45,7 @@ const COLUMNS: readonly { readonly key: Verdict | 'kills'; readonly title: Shown
     { key: 'in-doubt', title: own('in doubt') },
     { key: 'twice', title: own('twice'), role: 'fail' },
     { key: 'lost', title: own('lost'), role: 'fail' },
+    { key: 'unproved', title: own('not proved'), role: 'fail' },
     { key: 'other-end', title: own('other end'), role: 'fail' },
     { key: 'not-reached', title: own('not reached') },
   ];
@@ -53,7 +54,7 @@ const COLUMNS: readonly { readonly key: Verdict | 'kills'; readonly title: Shown
 const BOUNDARY_CELLS_MIN = 26;
 
 /** Columns that stand only where there is something in them. */
-const RARE: ReadonlySet<string> = new Set(['other-end', 'not-reached']);
+const RARE: ReadonlySet<string> = new Set(['unproved', 'other-end', 'not-reached']);
 
 const tableLines = (matrix: Matrix, look: Look): readonly Shown[] => {
   const total = { kills: matrix.results.length, ...verdictCounts(matrix.results) };
@@ -123,6 +124,7 @@ const SIGNS: Readonly<Record<Verdict, Shown>> = {
   'in-doubt': SIGN.doubt,
   twice: SIGN.fail,
   lost: SIGN.fail,
+  unproved: SIGN.fail,
   'other-end': SIGN.fail,
   'not-reached': SIGN.errored,
 };

@@ -17,7 +17,8 @@ import type { Cli } from './cli.ts';
 import { isHeld, storeMode, type StandingMode } from './gate.ts';
 import { missingSecrets } from './notify.ts';
 import { allSessions } from './record.ts';
-import { readSession } from './session-drive.ts';
+import { readKnown } from './record.ts';
+import { recordOf, type SessionRecord } from '../view/record.ts';
 
 export type Finding = {
   readonly level: 'ok' | 'note' | 'problem';
@@ -162,7 +163,7 @@ const definitions = async (
   for (const { session, summary } of unfinished.slice(0, SESSIONS_COMPARED_MAX)) {
     const agent = here.get(summary.agent);
     if (!agent) missing.add(summary.agent);
-    else if (definitionDigest((await readSession(log, session)).state.agent) !== agent.digest)
+    else if (definitionDigest((await known(log, session)).state.agent) !== agent.digest)
       changed.add(summary.agent);
   }
   const found = `${agents.length} found`;
@@ -217,6 +218,20 @@ const inDoubt = (rows: readonly SessionRow[]): readonly Finding[] => {
   return [{ level: 'note', name: 'in doubt', text: words, hint: 'onrecord settle' }];
 };
 
+/** As far as this program knows its events. */
+const known = async (
+  log: LogStore,
+  session: string,
+): Promise<SessionRecord & { readonly whole: boolean }> => {
+  const { events, tooNew } = await readKnown(log, session);
+  return { ...recordOf(session, events), whole: tooNew === undefined };
+};
+
+const canBeDriven = async (log: LogStore, session: string): Promise<boolean> => {
+  const { state, whole } = await known(log, session);
+  return whole && canGoOn(state);
+};
+
 /** Sessions with work to do that nobody drives. */
 const undriven = async (
   log: LogStore,
@@ -228,7 +243,7 @@ const undriven = async (
   const driven = leasesIn(path);
   const left: string[] = [];
   for (const { session } of candidates.slice(0, SESSIONS_COMPARED_MAX))
-    if (!driven.has(session) && canGoOn((await readSession(log, session)).state)) left.push(session);
+    if (!driven.has(session) && (await canBeDriven(log, session))) left.push(session);
   if (left.length === 0) return [];
   return [
     {

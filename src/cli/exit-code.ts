@@ -13,6 +13,7 @@ export const EXIT = {
   notJudged: 8,
   store: 9,
   notAllowed: 10,
+  diverged: 11,
   interrupted: 130,
 } as const;
 
@@ -30,6 +31,7 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
   8: 'could not be judged: suite errored, fault never reached',
   9: 'store not usable (locked, full, network folder, damaged)',
   10: 'not allowed (token, role, four eyes)',
+  11: 'rehearsal: it did otherwise than the record',
   130: 'interrupted by Ctrl C; the session is whole and can be resumed',
 };
 
@@ -46,6 +48,9 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'fault-plan-invalid',
   'fault-plan-not-found',
   'file-not-writable',
+  'fork-place-invalid',
+  'fork-place-missing',
+  'fork-too-deep',
   'kill-invalid',
   'kill-not-found',
   'digest-ambiguous',
@@ -55,10 +60,14 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'digest-invalid',
   'file-not-readable',
   'message-empty',
+  'model-not-found',
   'number-invalid',
+  'policy-invalid',
+  'rehearsal-nothing-to-say',
   'scenario-invalid',
   'scenario-not-found',
   'script-invalid',
+  'tool-not-found',
   'turn-key-invalid',
   'value-not-utf8',
   'value-too-large',

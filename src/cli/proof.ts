@@ -3,10 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import { isOnrecordError, OnrecordError } from '../errors.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { Encoder } from '../context/encoding.ts';
+import { open } from '../event/envelope.ts';
 import type { LogEvent } from '../event/events.ts';
+import { pages } from '../log/pages.ts';
 import type { LogStore } from '../log/store.ts';
 import { neutralEncoder } from '../model/neutral.ts';
-import { replay, type Replayed } from '../replay/replay.ts';
+import { Replay, replay, type Replayed } from '../replay/replay.ts';
 import { PROGRAM } from '../worker/program.ts';
 import { countOf } from '../view/format.ts';
 import type { Cli } from './cli.ts';
@@ -34,20 +36,34 @@ export type ReplayRequest = {
 /** Throws `replay-impossible` where the log means nothing to the decider. */
 export const replayed = ({ session, events, encoderOf, until }: ReplayRequest): Replayed => {
   try {
-    return replay({
-      session,
-      events,
-      encoderOf,
-      program: PROGRAM,
-      ...(until !== undefined && { until }),
-    });
+    return replay({ session, events, encoderOf, program: PROGRAM, ...(until !== undefined && { until }) });
   } catch (cause) {
-    if (isOnrecordError(cause) && cause.next === 'corrupt') throw cause;
-    throw new OnrecordError(
-      `Session ${session} cannot be replayed: an event is not what its type promises. Look with: onrecord verify ${session}`,
-      { code: 'replay-impossible', next: 'corrupt', details: { session, cause: String(cause) }, cause },
-    );
+    throw impossible(session, cause);
   }
+};
+
+/** The same page by page, for logs of any length. */
+export const replayedWhole = async (
+  store: LogStore,
+  session: string,
+  encoderOf: EncoderOf,
+): Promise<Replayed> => {
+  const run = new Replay({ session, encoderOf, program: PROGRAM });
+  try {
+    for await (const page of pages(store, session))
+      if (!page.every((stored) => run.push(open(stored)))) break;
+    return run.end();
+  } catch (cause) {
+    throw impossible(session, cause);
+  }
+};
+
+const impossible = (session: string, cause: unknown): unknown => {
+  if (isOnrecordError(cause) && cause.next !== 'bug') return cause;
+  return new OnrecordError(
+    `Session ${session} cannot be replayed: an event is not what its type promises. Look with: onrecord verify ${session}`,
+    { code: 'replay-impossible', next: 'corrupt', details: { session, cause: String(cause) }, cause },
+  );
 };
 
 /** Does the work for every session, with progress; stops at Ctrl C. */

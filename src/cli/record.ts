@@ -1,8 +1,10 @@
 /** Sessions read from the store for a command: nothing is created, nothing is driven. */
 import { existsSync } from 'node:fs';
 import { badInput, isOnrecordError, OnrecordError } from '../errors.ts';
-import { open } from '../event/envelope.ts';
+import { open, type StoredEvent } from '../event/envelope.ts';
+import type { LogEvent } from '../event/events.ts';
 import type { SessionStatus } from '../event/summary.ts';
+import { pages } from '../log/pages.ts';
 import type { LogStore, SessionRow } from '../log/store.ts';
 import { approvals, byAge, type Approval } from '../view/approval.ts';
 import { byDoubtAge, doubts, type Doubt } from '../view/doubt.ts';
@@ -26,9 +28,44 @@ export const openRecord = async (cli: Cli): Promise<LogStore> => {
   });
 };
 
+export type KnownEvents = {
+  readonly events: readonly LogEvent[];
+  /** Why it ends before the log does: the first event that this program does not know. */
+  readonly tooNew: OnrecordError | undefined;
+};
+
+/** Events up to the first one that only a newer program knows. Throws `event-unreadable`. */
+export const knownEvents = (stored: readonly StoredEvent[]): KnownEvents => {
+  const events: LogEvent[] = [];
+  for (const one of stored) {
+    try {
+      events.push(open(one));
+    } catch (error) {
+      if (!isOnrecordError(error) || error.code !== 'event-too-new') throw error;
+      return { events, tooNew: error };
+    }
+  }
+  return { events, tooNew: undefined };
+};
+
+/** The same read page by page, so that stored forms are not kept. Throws `session-not-found`. */
+export const readKnown = async (store: LogStore, session: string, to?: number): Promise<KnownEvents> => {
+  const events: LogEvent[] = [];
+  for await (const page of pages(store, session, { to })) {
+    const known = knownEvents(page);
+    for (const event of known.events) events.push(event);
+    if (known.tooNew) return { events, tooNew: known.tooNew };
+  }
+  return { events, tooNew: undefined };
+};
+
+/** A session that is damaged, or was written by a newer program: the others can be read all the same. */
+export const isUnreadable = (error: unknown): error is OnrecordError =>
+  isOnrecordError(error) && (error.next === 'corrupt' || error.code === 'event-too-new');
+
 /** Throws `session-not-found`, and `event-unreadable` or `record-damaged` where the store is damaged. */
-export const readRecord = async (store: LogStore, session: string): Promise<SessionRecord> => {
-  const events = (await store.read(session)).map(open);
+export const readRecord = async (store: LogStore, session: string, to?: number): Promise<SessionRecord> => {
+  const events = (await store.read(session, 1, to)).map(open);
   try {
     return recordOf(session, events);
   } catch (cause) {
@@ -103,7 +140,7 @@ const collect = async <T>(
     try {
       found.push(...read(await readRecord(store, session)));
     } catch (error) {
-      if (!isOnrecordError(error) || error.next !== 'corrupt') throw error;
+      if (!isUnreadable(error)) throw error;
       damage?.(session, error);
     }
   }

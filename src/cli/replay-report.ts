@@ -36,13 +36,15 @@ export type DifferReport = {
   readonly found: Replayed;
   readonly difference: ReplayDifference;
   readonly record: SessionRecord;
+  /** The last event of the log. */
+  readonly head: number;
   readonly look: Look;
   /** For a request, and where --diff asks for it. */
   readonly pair: RequestPair | undefined;
 };
 
 export const differLines = (report: DifferReport): Shown[] => {
-  const { difference, record, look, pair } = report;
+  const { difference, record, head, look, pair } = report;
   const { seq, type, path } = difference;
   const event = eventAt(record, seq);
   const words = differenceWords(difference, event?.data ?? dataOf(difference.now));
@@ -51,7 +53,7 @@ export const differLines = (report: DifferReport): Shown[] => {
   const identical = seq - 1;
   const before = identical === 1 ? 'event before is' : 'events before are';
   return [
-    line`${SIGN.fail} Replay differs at event ${formatCount(seq)} of ${formatCount(record.events.length)}.  ${dim(own('replay-differs'))}`,
+    line`${SIGN.fail} Replay differs at event ${formatCount(seq)} of ${formatCount(head)}.  ${dim(own('replay-differs'))}`,
     EMPTY,
     line`  ${strong(type)}${place}`,
     ...sideLines(own('at'), path, words),
@@ -85,7 +87,11 @@ const sideLines = (at: Shown, path: string, { meaning, recorded, now }: Sides): 
 /** Of a request the difference within it says more than that of its digests. */
 const causeOf = ({ cause }: ReplayDifference, within: FoundDifference | undefined): string => {
   if (!within || within.path.startsWith('/parts') || !cause.startsWith('the prompt')) return cause;
-  return 'the prompt: instructions, tool definitions or settings are not what was sent';
+  if (/^\/tools?\b/.test(within.path))
+    return 'a tool definition: what the model is offered is not what was sent';
+  if (/^\/(?:instructions|system)\b/.test(within.path))
+    return 'the prompt: the instructions are not what was sent';
+  return 'the prompt: settings of the request are not what was sent';
 };
 
 /** In a request the digests say nothing: the first difference within what they stand for does. */

@@ -1,6 +1,7 @@
 /** One event: what it is, what holds it in the chain, and its data. */
 import { open, type StoredEvent } from '../event/envelope.ts';
 import { isDecision } from '../event/events.ts';
+import type { Json } from '../event/json.ts';
 import { formatBytes, formatClock, formatDay, shortDigest } from '../view/format.ts';
 import { eventLine } from '../view/event-line.ts';
 import type { Reading } from '../view/reading.ts';
@@ -19,6 +20,16 @@ export const storedBytes = ({ body }: StoredEvent): Uint8Array => Buffer.from(bo
 
 const field = (name: string, value: Shown | string): Shown =>
   line`  ${dim(pad(theirs(name), NAME_CELLS))}  ${value}`;
+
+/** An event that only a newer program knows: what it says of itself, and its data as it stands there. */
+export const unknownLines = ({ body }: StoredEvent): Shown[] => {
+  const { seq, type, v, data } = JSON.parse(body) as { seq: number; type: string; v: number; data: Json };
+  return [
+    line`${strong(line`Event ${seq}`)}  ${strong(type)}  ${dim(line`version ${v}`)}`,
+    ...jsonLines(data),
+    EMPTY,
+  ];
+};
 
 export const eventLines = (
   screen: Screen,

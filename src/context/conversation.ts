@@ -9,6 +9,7 @@ import type { Content, ResponseBlock } from '../event/content.ts';
 import { callPosition } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { decodeArguments } from '../effect/arguments.ts';
+import { isBeforeFork } from '../session/evolve.ts';
 import type { CallState, SessionState } from '../session/state.ts';
 import type { PromptBlock, PromptItem } from './encoding.ts';
 import { contentText, resultText } from './result-text.ts';
@@ -69,7 +70,9 @@ export class Conversation {
 
   /** The input joins when its turn begins, never between calls and their results. */
   #begin(state: SessionState): void {
-    const turn = state.active?.turn;
+    const { turn, cancel } = state.active ?? {};
+    // What waited where a fork was made is never worked on here, so the model does not hear of it.
+    if (cancel && turn !== undefined && isBeforeFork(state, state.active?.acceptedSeq ?? 0)) return;
     const entry = turn === undefined ? undefined : this.#waiting.get(turn);
     if (turn === undefined || !entry) return;
     this.#waiting.delete(turn);

@@ -27,6 +27,15 @@ export const resultText = (call: CallState): ResultText => {
   return { text: `[A person changed the arguments of this call to ${call.args}]\n${text}`, isError };
 };
 
+/** What the model is told of a call that stayed behind in the session that this one was branched from. */
+const FORKED: Readonly<Record<'not-run' | 'unknown', string>> = {
+  'not-run':
+    'The session was branched off here before this call was run. It was not run in this branch and will not be.',
+  unknown:
+    'The session was branched off here while this call was under way. It was started before; what became of it is ' +
+    'not known in this branch. Find out before you do it again.',
+};
+
 const error = (text: string): ResultText => ({ text, isError: true });
 
 const closingText = (call: CallState): ResultText => {
@@ -49,6 +58,7 @@ const closingText = (call: CallState): ResultText => {
     case 'responded':
       return { text: contentText(closing.content), isError: false };
     case 'cancelled':
+      if (closing.fork) return error(FORKED[closing.fork]);
       return error(
         closing.started
           ? 'The turn was cancelled while this call ran; it was stopped without an effect.'

@@ -5,9 +5,9 @@ import { sha256 } from '../event/canonical.ts';
 const KEY_LENGTH = 32;
 
 /**
- * `origin` is the session's own id, or the parent's for calls that a fork carries over; `args` the canonical
+ * `session` is the session's own id: a fork starts nothing under its parent's keys. `args` are the canonical
  * arguments: a person may change them between two attempts, and a service that is given an old key with new
  * content would answer with the old result.
  */
-export const idempotencyKey = (origin: string, call: CallId, args: string): string =>
-  `onrecord-${sha256(`key ${origin} ${call} ${args}`).slice(0, KEY_LENGTH)}`;
+export const idempotencyKey = (session: string, call: CallId, args: string): string =>
+  `onrecord-${sha256(`key ${session} ${call} ${args}`).slice(0, KEY_LENGTH)}`;

@@ -98,5 +98,27 @@ const sortedText = (value: Json): string => {
   return `{${sortedKeys(object).map(member).join(',')}}`;
 };
 
+/** Whether two values have the same canonical text, found without writing it. */
+export const isSame = (a: Json | undefined, b: Json | undefined): boolean => {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (!Array.isArray(a)) return !Array.isArray(b) && isSameObject(a as JsonMembers, b as JsonMembers);
+  const other = Array.isArray(b) ? (b as readonly Json[]) : undefined;
+  return a.length === other?.length && a.every((item, i) => isSame(item as Json, other[i]));
+};
+
+/** Members that are `undefined` are left out of the text, so they are no difference. */
+const isSameObject = (a: JsonMembers, b: JsonMembers): boolean => {
+  let members = 0;
+  for (const key in a) {
+    const value = a[key];
+    if (value === undefined) continue;
+    if (!Object.hasOwn(b, key) || !isSame(value, b[key])) return false;
+    members++;
+  }
+  for (const key in b) if (b[key] !== undefined) members--;
+  return members === 0;
+};
+
 /** The digest of a value's canonical text. */
 export const digestOf = (value: Json): Digest => sha256(canonical(value));

@@ -6,9 +6,9 @@
  */
 import { OnrecordError } from '../errors.ts';
 import { canonicalForm, sha256, type Digest } from './canonical.ts';
-import { EVENT_VERSION, isEventType, type LogEvent, type NewEvent } from './events.ts';
+import { isEventType, type LogEvent, type NewEvent } from './events.ts';
 import type { Json } from './json.ts';
-import { upcast } from './upcasts.ts';
+import { UPCASTS, upcast, versionOf, type Upcasts } from './upcasts.ts';
 
 /** An event as a store keeps it. */
 export type StoredEvent = {
@@ -34,7 +34,7 @@ export const seal = (
   const { type } = event;
   const data = canonicalForm(event.data);
   // Keys stand in canonical order here, so only `data` has to be sorted.
-  const body = `{"at":${at},"data":${data.text},"seq":${seq},"type":${JSON.stringify(type)},"v":${EVENT_VERSION}}`;
+  const body = `{"at":${at},"data":${data.text},"seq":${seq},"type":${JSON.stringify(type)},"v":${versionOf(UPCASTS, type)}}`;
   return {
     event: { type, data: data.value, seq, at } as LogEvent,
     stored: { seq, hash: chainHash(prev, body), body },
@@ -43,26 +43,33 @@ export const seal = (
 
 type Envelope = { at: number; data: Json; seq: number; type: string; v: number };
 
+/** Reads stored events with these upcasts. */
+export const opener =
+  (upcasts: Upcasts) =>
+  (stored: StoredEvent): LogEvent => {
+    let envelope: Envelope;
+    try {
+      envelope = JSON.parse(stored.body) as Envelope;
+    } catch (cause) {
+      throw unreadable(stored, 'is not JSON', cause);
+    }
+    const { at, seq, type, v } = envelope;
+    if (seq !== stored.seq) throw unreadable(stored, `says seq ${seq}`);
+    if (typeof at !== 'number' || typeof type !== 'string' || typeof v !== 'number' || v < 1)
+      throw unreadable(stored, 'lacks its envelope');
+    if (!isEventType(type) || v > versionOf(upcasts, type)) throw tooNew(stored, envelope);
+    return { type, data: upcast(upcasts, type, v, envelope.data), seq, at } as LogEvent;
+  };
+
 /** Reads a stored event. Throws `event-too-new` or `event-unreadable`. */
-export const open = (stored: StoredEvent): LogEvent => {
-  let envelope: Envelope;
-  try {
-    envelope = JSON.parse(stored.body) as Envelope;
-  } catch (cause) {
-    throw unreadable(stored, 'is not JSON', cause);
-  }
-  const { at, seq, type, v } = envelope;
-  if (seq !== stored.seq) throw unreadable(stored, `says seq ${seq}`);
-  if (typeof at !== 'number' || typeof type !== 'string' || typeof v !== 'number')
-    throw unreadable(stored, 'lacks its envelope');
-  if (v > EVENT_VERSION || !isEventType(type))
-    throw new OnrecordError(
-      `Event ${seq} is "${type}" version ${v}; this program knows versions up to ${EVENT_VERSION} of its own events. ` +
-        'Open this session with the newer program that wrote it.',
-      { code: 'event-too-new', next: 'ask-a-person', details: { seq, type, v } },
-    );
-  return { type, data: upcast(type, v, envelope.data), seq, at } as LogEvent;
-};
+export const open: (stored: StoredEvent) => LogEvent = opener(UPCASTS);
+
+const tooNew = ({ seq }: StoredEvent, { type, v }: Envelope): OnrecordError =>
+  new OnrecordError(
+    `Event ${seq} is "${type}" version ${v}, which this program does not know: a newer one wrote it. Here the ` +
+      `session can be read up to event ${seq - 1}, and nothing is appended to it. Go on with the newer program.`,
+    { code: 'event-too-new', next: 'ask-a-person', details: { seq, type, v } },
+  );
 
 const unreadable = (stored: StoredEvent, what: string, cause?: unknown): OnrecordError =>
   new OnrecordError(`Event ${stored.seq} of the log ${what}. The store is damaged: run onrecord verify.`, {

@@ -2,7 +2,8 @@
  * THE VOCABULARY: every fact and decision that can be written. A fact brings news from outside; a decision
  * follows from the earlier events by a pure function and is compared byte for byte by replay.
  *
- * Adding an event: its shape here, its case in session/evolve.ts, its emitter, one spec.
+ * Adding an event: its shape here, its case in session/evolve.ts, its emitter, one spec. Changing one: its new
+ * shape here, and an entry in upcasts.ts that lifts the old one; logs that were written stay as they are.
  */
 import type { Digest } from './canonical.ts';
 import type { CallId } from './call-id.ts';
@@ -68,13 +69,27 @@ export type Settlement =
 /** Facts, by type: the shape of `data` at version 1. */
 export type FactData = {
   'session.created': {
+    /** Whose log this is: the log of a fork begins with its parent's. Absent where only the reader knows. */
+    readonly session?: string;
     readonly agent: AgentDefinition;
     readonly program: string;
     readonly title?: string;
     readonly mode?: Mode;
     /** Whose session it is, where several parties share a store. */
     readonly tenant?: string;
-    readonly parent?: { readonly session: string; readonly seq: number; readonly hash: Digest };
+    /** Nothing in it was done in the world: another session was tried again, up to that event of it. */
+    readonly rehearsal?: { readonly session: string; readonly seq: number; readonly hash: Digest };
+  };
+  /** From here on the log is another session's. All before it is the parent's, shared and not copied. */
+  'session.forked': {
+    readonly session: string;
+    /** `hash` is that of the parent's event `seq`, the one before this. */
+    readonly parent: { readonly session: string; readonly seq: number; readonly hash: Digest };
+    /** Names the fork: the same key at the same place of the same parent is the same fork. */
+    readonly key: string;
+    readonly by: Actor;
+    readonly program: string;
+    readonly title?: string;
   };
   'agent.updated': { readonly agent: AgentDefinition; readonly program: string };
   'turn.accepted': {
@@ -291,8 +306,12 @@ export type DecisionData = {
     readonly message: string;
   };
   'call.doubted': { readonly call: CallId; readonly attempt: number; readonly reason: string };
-  /** Closed without a start: the turn was cancelled. */
-  'call.cancelled': { readonly call: CallId };
+  /** Closed without a result: the turn was cancelled, or a fork left the call behind. */
+  'call.cancelled': {
+    readonly call: CallId;
+    /** What the parent had of it where the fork begins: nothing run, or a start whose outcome is not known here. */
+    readonly fork?: 'not-run' | 'unknown';
+  };
   'turn.ended': {
     readonly turn: number;
     readonly outcome: TurnOutcome;
@@ -324,9 +343,6 @@ export type LogEvent = NewEvent & {
   readonly at: number;
 };
 
-/** The version each type is written with. A reader upcasts lower ones and refuses higher ones. */
-export const EVENT_VERSION = 1;
-
 const DECISIONS: Readonly<Record<DecisionType, true>> = {
   'request.built': true,
   'request.retry': true,
@@ -348,6 +364,7 @@ const DECISIONS: Readonly<Record<DecisionType, true>> = {
 
 const FACTS: Readonly<Record<FactType, true>> = {
   'session.created': true,
+  'session.forked': true,
   'agent.updated': true,
   'turn.accepted': true,
   'turn.steered': true,
@@ -369,6 +386,11 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'call.reconciled': true,
   'call.settled': true,
 };
+
+export const EVENT_TYPES: readonly EventType[] = [
+  ...Object.keys(FACTS),
+  ...Object.keys(DECISIONS),
+] as EventType[];
 
 export const isDecision = (event: NewEvent): event is NewDecision => Object.hasOwn(DECISIONS, event.type);
 export const isEventType = (type: string): type is EventType =>

@@ -82,8 +82,25 @@ export const canonicalStrict = (value: StrictValue): string => {
   return `{${keys.map(member).join(',')}}`;
 };
 
+/** A copy that shares no object with the value. */
+export const copyOf = (value: StrictValue): StrictValue => {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  const copy: { [key: string]: StrictValue } = {};
+  for (const key of Object.keys(value)) setMember(copy, key, copyOf(value[key] as StrictValue));
+  return copy;
+};
+
+/** Assignment would call the prototype setter for "__proto__"; a definition makes an own property. */
+const setMember = (object: { [key: string]: StrictValue }, key: string, value: StrictValue): void => {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  else object[key] = value;
+};
+
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const SPACE = /[ \t\n\r]*/y;
+const SPACE_CODE_MAX = 0x20;
 /** Everything up to a quote, a backslash or a character that JSON forbids inside a string. */
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -153,10 +170,7 @@ class Reader {
       if (!this.#take(':')) throw this.#invalid('expected ":" after the key');
       this.#space();
       const value = this.#value(depth + 1);
-      // Assignment would call the prototype setter for "__proto__"; a definition makes an own property.
-      if (key === '__proto__')
-        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-      else object[key] = value;
+      setMember(object, key, value);
       this.#space();
       if (this.#take('}')) return object;
       if (!this.#take(',')) throw this.#invalid('expected "," or "}"');
@@ -182,7 +196,9 @@ class Reader {
     const start = this.#at++;
     let text = '';
     for (;;) {
-      text += this.#match(PLAIN);
+      const from = this.#at;
+      this.#pass(PLAIN);
+      text += this.#text.slice(from, this.#at);
       const mark = this.#text[this.#at];
       if (mark === '"') break;
       if (mark !== '\\')
@@ -240,14 +256,14 @@ class Reader {
   }
 
   #space(): void {
-    this.#match(SPACE);
+    // Most texts have none, and every white space of JSON is below "!".
+    if (this.#text.charCodeAt(this.#at) <= SPACE_CODE_MAX) this.#pass(SPACE);
   }
 
-  #match(pattern: RegExp): string {
+  /** Passes what the pattern matches here, which may be nothing. */
+  #pass(pattern: RegExp): void {
     pattern.lastIndex = this.#at;
-    const text = pattern.exec(this.#text)?.[0] ?? '';
-    this.#at += text.length;
-    return text;
+    if (pattern.test(this.#text)) this.#at = pattern.lastIndex;
   }
 
   #take(mark: string): boolean {

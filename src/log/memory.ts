@@ -6,11 +6,15 @@ import type { SessionSummary } from '../event/summary.ts';
 import {
   ConflictError,
   FencedError,
+  FORKS_DEEP_MAX,
+  forkPlaceMissing,
+  forkTooDeep,
   sessionNotFound,
   type Append,
   type ChangeListener,
   type Claim,
   type ClaimRequest,
+  type ForkPlace,
   type Head,
   type LogStore,
   type Owner,
@@ -19,7 +23,11 @@ import {
 } from './store.ts';
 
 type Stream = {
+  /** A fork's begin with its parent's: the same values, not copies of them. */
   events: StoredEvent[];
+  fork: ForkPlace | undefined;
+  /** Sessions that the log is made of. */
+  deep: number;
   summary: SessionSummary | undefined;
   epoch: number;
   lease: { owner: Owner; until: number } | undefined;
@@ -38,16 +46,16 @@ export class MemoryLog implements LogStore {
     const { session, expected, events, epoch } = append;
     const stream = this.#streams.get(session);
     const head = stream?.events.length ?? 0;
-    const { given } = append;
+    const { given, fork } = append;
     const found = given && (this.#streams.get(given.session)?.events.length ?? 0);
     if (epoch !== undefined && epoch !== stream?.epoch)
       throw new FencedError(session, epoch, stream?.epoch ?? 0);
-    if (head !== expected) {
+    if (fork ? stream !== undefined : head !== expected) {
       if (append.again && alreadyThere(append, stream?.events ?? [])) return;
       throw new ConflictError(session, expected, head);
     }
     if (given && found !== given.head) throw new ConflictError(given.session, given.head, found ?? 0);
-    const target: Stream = stream ?? { events: [], summary: undefined, epoch: 0, lease: undefined };
+    const target: Stream = stream ?? (fork ? this.#forked(fork, append) : newStream());
     target.events.push(...events);
     if (append.summary) target.summary = append.summary;
     this.#streams.set(session, target);
@@ -79,16 +87,17 @@ export class MemoryLog implements LogStore {
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
     const rows: SessionRow[] = [];
-    for (const [session, { summary, events }] of this.#streams) {
+    for (const [session, { summary, events, fork }] of this.#streams) {
       if (!summary) continue;
       if (query.status && !query.status.includes(summary.status)) continue;
+      if (query.forkOf !== undefined && fork?.parent !== query.forkOf) continue;
       if (query.agent !== undefined && summary.agent !== query.agent) continue;
       if (query.tenant !== undefined && summary.tenant !== query.tenant) continue;
       if (query.canGoOn !== undefined && summary.canGoOn !== query.canGoOn) continue;
       if (query.dueBy !== undefined && (summary.wakeAt ?? Infinity) > query.dueBy) continue;
       if (query.untold !== undefined && summary.untold > 0 !== query.untold) continue;
       if (query.before !== undefined && summary.updatedAt >= query.before) continue;
-      rows.push({ session, head: events.length, summary });
+      rows.push({ session, head: events.length, summary, ...(fork && { fork }) });
     }
     rows.sort((a, b) => b.summary.updatedAt - a.summary.updatedAt || (a.session < b.session ? -1 : 1));
     return rows.slice(0, query.limit ?? SESSIONS_LIMIT);
@@ -130,12 +139,29 @@ export class MemoryLog implements LogStore {
     this.#changes.removeAllListeners();
   }
 
+  #forked(fork: ForkPlace, { session, expected }: Append): Stream {
+    const parent = this.#stream(fork.parent);
+    if (parent.events.length < fork.seq || fork.seq < 1) throw forkPlaceMissing(fork, parent.events.length);
+    if (expected !== fork.seq) throw new ConflictError(session, expected, fork.seq);
+    if (parent.deep >= FORKS_DEEP_MAX) throw forkTooDeep(fork.parent);
+    return { ...newStream(), events: parent.events.slice(0, fork.seq), fork, deep: parent.deep + 1 };
+  }
+
   #stream(session: string): Stream {
     const stream = this.#streams.get(session);
     if (!stream) throw sessionNotFound(session);
     return stream;
   }
 }
+
+const newStream = (): Stream => ({
+  events: [],
+  fork: undefined,
+  deep: 1,
+  summary: undefined,
+  epoch: 0,
+  lease: undefined,
+});
 
 /** Whether an append is one that was committed before, sent again because its outcome was unclear. */
 const alreadyThere = (append: Append, events: readonly StoredEvent[]): boolean =>

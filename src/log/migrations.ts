@@ -43,6 +43,12 @@ export const MIGRATIONS: readonly string[] = [
     body   BLOB NOT NULL
   );
   `,
+  `
+  -- A fork has the parent's events up to fork_seq and its own behind it; only its own are stored under it.
+  ALTER TABLE session ADD COLUMN parent INTEGER REFERENCES session (id);
+  ALTER TABLE session ADD COLUMN fork_seq INTEGER;
+  CREATE INDEX session_by_parent ON session (parent) WHERE parent IS NOT NULL;
+  `,
 ];
 
 /** The format this program writes and the newest it reads. */

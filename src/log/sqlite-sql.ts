@@ -3,9 +3,11 @@ import type { SessionQuery } from './store.ts';
 
 export const FIND_SESSION = 'SELECT id, epoch FROM session WHERE name = ?';
 export const FIND_HEAD =
-  'SELECT id, epoch, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head FROM session WHERE name = ?';
-export const INSERT_SESSION = 'INSERT INTO session (name) VALUES (?)';
-export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? ORDER BY seq DESC LIMIT 1';
+  'SELECT id, epoch, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head FROM session WHERE name = ?';
+export const INSERT_SESSION = 'INSERT INTO session (name, parent, fork_seq) VALUES (?, ?, ?)';
+/** A session's own part of its log, from which on, and where it comes from. */
+export const FIND_PART = 'SELECT parent, fork_seq FROM session WHERE id = ?';
+export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
 export const HASH_AT = 'SELECT hash FROM event WHERE session = ? AND seq = ?';
 export const INSERT_EVENT = 'INSERT INTO event (session, seq, hash, body) VALUES (?, ?, ?, ?)';
 export const READ_EVENTS =
@@ -29,7 +31,7 @@ export type SessionListing = {
 
 /** Only the conditions that are asked for, so that each finds its index. */
 export const listSessions = (query: SessionQuery, limit: number): SessionListing => {
-  const { agent, tenant, status, canGoOn, dueBy, untold, before } = query;
+  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, before } = query;
   const parameters: Record<string, string | number> = { limit };
   const conditions = ['summary IS NOT NULL'];
   const where = (condition: string, name?: string, value?: string | number): void => {
@@ -42,9 +44,16 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
   if (canGoOn !== undefined) where(canGoOn ? 'can_go_on' : 'NOT can_go_on');
   if (dueBy !== undefined) where('wake_at IS NOT NULL AND wake_at <= :dueBy', 'dueBy', dueBy);
   if (untold !== undefined) where(untold ? 'untold > 0' : 'untold = 0');
+  if (forkOf !== undefined)
+    where(
+      'session.parent = (SELECT origin.id FROM session AS origin WHERE origin.name = :forkOf)',
+      'forkOf',
+      forkOf,
+    );
   if (before !== undefined) where('updated_at < :before', 'before', before);
   const text = `
-    SELECT name, summary, (SELECT max(seq) FROM event WHERE event.session = session.id) AS head
+    SELECT name, summary, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
+      (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq
     FROM session WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT :limit`;
   return { text, parameters };
 };

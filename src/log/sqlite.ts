@@ -14,14 +14,29 @@ import { isOnrecordError, type OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
+import { partsOf, type OwnPart, type Part } from './lineage.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
 import { Placement, refuseRemote } from './placement.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
-import { openDatabase } from './sqlite-open.ts';
+import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
+import {
+  COMPRESS_BYTES_MIN,
+  hex,
+  listed,
+  storedBody,
+  storedEvent,
+  type BlobRow,
+  type EventRow,
+  type LeaseRow,
+  type ListedRow,
+} from './sqlite-row.ts';
 import {
   ConflictError,
   FencedError,
+  FORKS_DEEP_MAX,
+  forkPlaceMissing,
+  forkTooDeep,
   sessionNotFound,
   StorageError,
   type Append,
@@ -30,6 +45,7 @@ import {
   type ChangeListener,
   type Claim,
   type ClaimRequest,
+  type ForkPlace,
   type Head,
   type LogStore,
   type Owner,
@@ -43,13 +59,11 @@ export const STORE_BUSY_MS = 30_000;
 const STORE_RETRY_MS = 20;
 /** How often commits of other processes are looked for while somebody listens. */
 export const STORE_POLL_MS = 50;
-/** Bodies and blobs from this size on are stored compressed. */
-const COMPRESS_BYTES_MIN = 4096;
 
 export type SqliteOptions = {
   readonly clock?: Clock;
   /** `full` survives power loss (default); `normal` may lose the last commits then, never the order. */
-  readonly durability?: 'full' | 'normal';
+  readonly durability?: Durability;
   readonly busyMs?: number;
   /** Answers the file system type of a folder; a seam for tests. */
   readonly typeOf?: (path: string) => number;
@@ -62,6 +76,8 @@ type Pending = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly change?: Change;
+  /** A lease, which needs no sync of its own: it means nothing after a loss of power, and the next append takes it along. */
+  readonly lease?: true;
 };
 
 type Outcome = { readonly value: unknown } | { readonly refusal: OnrecordError };
@@ -72,10 +88,13 @@ export class SqliteLog implements LogStore {
   readonly #db: DatabaseSync;
   readonly #clock: Clock;
   readonly #busyMs: number;
+  readonly #durability: Durability;
   /** The file and its WAL: SQLite keeps both as long as somebody has them open. */
   readonly #placement: Placement;
   readonly #statements = new Map<string, StatementSync>();
   readonly #ids = new Map<string, number>();
+  /** Where a session was forked from never changes. */
+  readonly #parts = new Map<number, readonly Part[]>();
   readonly #listeners = new Set<ChangeListener>();
   #queue: Pending[] = [];
   #flushPlanned = false;
@@ -90,13 +109,15 @@ export class SqliteLog implements LogStore {
     this.#busyMs = options.busyMs ?? STORE_BUSY_MS;
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
     refuseRemote(dirname(this.#path), options.typeOf);
-    this.#db = openDatabase(this.#path, options.durability ?? 'full');
+    this.#durability = options.durability ?? 'full';
+    this.#db = openDatabase(this.#path, this.#durability);
     this.#placement = new Placement([this.#path, `${this.#path}-wal`], () => this.#clock.monotonic());
   }
 
   async append(append: Append): Promise<void> {
     const { session, expected, events } = append;
-    await this.#write(() => this.#apply(append), { session, head: expected + events.length });
+    const change = { session, head: expected + events.length };
+    await this.#write(() => this.#apply(append), { change });
   }
 
   async read(
@@ -105,7 +126,12 @@ export class SqliteLog implements LogStore {
     to: number = Number.MAX_SAFE_INTEGER,
   ): Promise<readonly StoredEvent[]> {
     return this.#reading(() => {
-      const rows = this.#prepare(sql.READ_EVENTS).all(this.#id(session), from, to);
+      const read = this.#prepare(sql.READ_EVENTS);
+      const rows = this.#partsOf(this.#id(session)).flatMap((part) =>
+        part.to < from || part.from > to
+          ? []
+          : read.all(part.id, Math.max(from, part.from), Math.min(to, part.to)),
+      );
       return (rows as EventRow[]).map(storedEvent);
     });
   }
@@ -127,18 +153,12 @@ export class SqliteLog implements LogStore {
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
     const { text, parameters } = sql.listSessions(query, query.limit ?? SESSIONS_LIMIT);
-    const rows = this.#reading(
-      () => this.#prepare(text).all(parameters) as { name: string; summary: string; head: number }[],
-    );
-    return rows.map((row) => ({
-      session: row.name,
-      head: row.head,
-      summary: JSON.parse(row.summary) as SessionSummary,
-    }));
+    const rows = this.#reading(() => this.#prepare(text).all(parameters) as ListedRow[]);
+    return rows.map(listed);
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    return this.#write(() => {
+    return this.#writeLease(() => {
       const row = this.#prepare(sql.FIND_LEASE).get(request.session) as LeaseRow | undefined;
       if (!row) throw sessionNotFound(request.session);
       if (row.owner !== null && row.lease_until !== null) {
@@ -154,11 +174,11 @@ export class SqliteLog implements LogStore {
   }
 
   async renew(session: string, epoch: number, until: number): Promise<boolean> {
-    return this.#write(() => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1);
+    return this.#writeLease(() => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1);
   }
 
   async release(session: string, epoch: number): Promise<void> {
-    await this.#write(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
+    await this.#writeLease(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
   }
 
   changes(listener: ChangeListener): () => void {
@@ -222,7 +242,8 @@ export class SqliteLog implements LogStore {
   #commit(batch: readonly Pending[]): void {
     let outcomes: readonly Outcome[];
     try {
-      outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)));
+      const leases = batch.every(({ lease }) => lease);
+      outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)), leases);
     } catch (error) {
       const fault = storageFault(error, this.#path);
       if (isBusy(fault)) this.#waitForLock(batch, fault);
@@ -257,18 +278,18 @@ export class SqliteLog implements LogStore {
 
   /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
   #apply(append: Append): void {
-    const { session, expected, events, epoch } = append;
+    const { session, expected, events, epoch, fork } = append;
     const row = this.#prepare(sql.FIND_HEAD).get(session) as
       | { id: number; epoch: number; head: number | null }
       | undefined;
     if (epoch !== undefined && epoch !== row?.epoch) throw new FencedError(session, epoch, row?.epoch ?? 0);
     const head = row?.head ?? 0;
-    if (head !== expected) {
+    if (fork ? row !== undefined : head !== expected) {
       if (row && append.again && this.#alreadyThere(row.id, events)) return;
       throw new ConflictError(session, expected, head);
     }
     if (append.given) this.#checkGiven(append.given);
-    const id = row?.id ?? Number(this.#prepare(sql.INSERT_SESSION).run(session).lastInsertRowid);
+    const id = row?.id ?? this.#insertSession(append);
     const insert = this.#prepare(sql.INSERT_EVENT);
     for (const event of events)
       insert.run(id, event.seq, Buffer.from(event.hash, 'hex'), storedBody(event.body));
@@ -280,6 +301,37 @@ export class SqliteLog implements LogStore {
     const id = this.#findId(session);
     const found = id === undefined ? 0 : (this.#head(id)?.seq ?? 0);
     if (found !== head) throw new ConflictError(session, head, found);
+  }
+
+  #insertSession({ session, expected, fork }: Append): number {
+    const parent = fork ? this.#forkable(fork) : null;
+    if (fork && expected !== fork.seq) throw new ConflictError(session, expected, fork.seq);
+    return Number(this.#prepare(sql.INSERT_SESSION).run(session, parent, fork?.seq ?? null).lastInsertRowid);
+  }
+
+  /** The parent's row, where a fork can be made there. */
+  #forkable(fork: ForkPlace): number {
+    // Nothing is remembered here: this transaction may yet be rolled back.
+    const row = this.#prepare(sql.FIND_HEAD).get(fork.parent) as
+      | { id: number; head: number | null }
+      | undefined;
+    if (!row) throw sessionNotFound(fork.parent);
+    const head = row.head ?? 0;
+    if (head < fork.seq || fork.seq < 1) throw forkPlaceMissing(fork, head);
+    let deep = 1;
+    for (let part = this.#ownPart(row.id); part?.parent; part = this.#ownPart(part.parent)) deep++;
+    if (deep >= FORKS_DEEP_MAX) throw forkTooDeep(fork.parent);
+    return row.id;
+  }
+
+  #ownPart(id: number): OwnPart | undefined {
+    return this.#prepare(sql.FIND_PART).get(id) as OwnPart | undefined;
+  }
+
+  #partsOf(id: number): readonly Part[] {
+    const known = this.#parts.get(id) ?? partsOf(id, (one) => this.#ownPart(one));
+    this.#parts.set(id, known);
+    return known;
   }
 
   #alreadyThere(id: number, events: readonly StoredEvent[]): boolean {
@@ -303,8 +355,14 @@ export class SqliteLog implements LogStore {
   }
 
   #head(id: number): Head | undefined {
-    const row = this.#prepare(sql.HEAD).get(id) as { seq: number; hash: Uint8Array } | undefined;
-    return row && { seq: row.seq, hash: hex(row.hash) };
+    // Nothing of its own in a fork is a damage: its log then ends where its parent's part does.
+    for (const part of this.#partsOf(id).toReversed()) {
+      const row = this.#prepare(sql.HEAD).get(part.id, part.to) as
+        | { seq: number; hash: Uint8Array }
+        | undefined;
+      if (row) return { seq: row.seq, hash: hex(row.hash) };
+    }
+    return undefined;
   }
 
   #id(session: string): number {
@@ -321,8 +379,12 @@ export class SqliteLog implements LogStore {
     return row?.id;
   }
 
+  #writeLease<T>(work: () => T): Promise<T> {
+    return this.#write(work, { lease: true });
+  }
+
   /** Queues a write for the next commit, with patience for other processes' locks. */
-  #write<T>(work: () => T, change?: Change): Promise<T> {
+  #write<T>(work: () => T, more: Pick<Pending, 'change' | 'lease'>): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closedFault());
     return new Promise((resolvePromise, reject) => {
       const deadline = this.#clock.monotonic() + this.#busyMs;
@@ -331,22 +393,26 @@ export class SqliteLog implements LogStore {
         deadline,
         resolve: (value) => resolvePromise(value as T),
         reject,
-        ...(change && { change }),
+        ...more,
       });
       this.#planFlush();
     });
   }
 
-  #transaction<T>(work: () => T): T {
+  #transaction<T>(work: () => T, unsynced: boolean): T {
     this.#checkPlace();
-    this.#prepare('BEGIN IMMEDIATE').run();
+    const relaxed = unsynced && this.#durability === 'full';
+    if (relaxed) this.#db.exec(synchronous('normal'));
     let result: T;
     try {
+      this.#prepare('BEGIN IMMEDIATE').run();
       result = work();
       this.#prepare('COMMIT').run();
     } catch (error) {
       this.#rollback();
       throw error;
+    } finally {
+      if (relaxed) this.#db.exec(synchronous('full'));
     }
     // Again: moved meanwhile, what was written is not where the next reader looks.
     this.#checkPlace();
@@ -411,10 +477,6 @@ export class SqliteLog implements LogStore {
 
 const isBusy = (fault: unknown): boolean => fault instanceof StorageError && fault.fault === 'busy';
 
-type EventRow = { seq: number; hash: Uint8Array; body: string | Uint8Array };
-type BlobRow = { size: number; body: Uint8Array };
-type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
-
 const outcomeOf = (work: () => unknown): Outcome => {
   try {
     return { value: work() };
@@ -423,16 +485,3 @@ const outcomeOf = (work: () => unknown): Outcome => {
     return { refusal: error };
   }
 };
-
-const hex = (bytes: Uint8Array): Digest =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex') as Digest;
-
-/** Canonical JSON is well-formed text without NUL, so SQLite's text keeps it byte for byte. */
-const storedBody = (body: string): string | Uint8Array =>
-  body.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(body) : body;
-
-const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
-  seq,
-  hash: hex(hash),
-  body: typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8'),
-});

@@ -8,18 +8,25 @@
  * 4. Bodies and blobs come back as the bytes that went in.
  * 5. Sending an append again whose outcome was unclear adds nothing.
  * 6. An append that is given another log's head is written only while that log ends there.
+ * 7. A fork's log is its parent's up to the fork's place, and its own behind it. The shared part is stored once, and
+ *    what the parent or the fork appends later is seen in its own log alone.
  */
-import { OnrecordError } from '../errors.ts';
+import { badInput, OnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionStatus, SessionSummary } from '../event/summary.ts';
 
 export type Blob = { readonly digest: Digest; readonly bytes: Uint8Array };
 
+/** Sessions that a log may be made of: a fork of a fork of a fork ... */
+export const FORKS_DEEP_MAX = 64;
+
 export type Append = {
   readonly session: string;
-  /** The seq that the log ends with now; 0 creates the session. */
+  /** The seq that the log ends with now; 0 creates the session, and so does the place of `fork`. */
   readonly expected: number;
+  /** Creates the session on another one's events up to this place. */
+  readonly fork?: ForkPlace;
   readonly events: readonly StoredEvent[];
   readonly blobs?: readonly Blob[];
   /** The fencing epoch of the driver; absent for what comes from outside (turns, decisions). */
@@ -34,10 +41,15 @@ export type Append = {
   readonly again?: boolean;
 };
 
+/** The parent of a fork, and the last of its events that both share. */
+export type ForkPlace = { readonly parent: string; readonly seq: number };
+
 export type SessionRow = {
   readonly session: string;
   readonly head: number;
   readonly summary: SessionSummary;
+  /** Where it was forked from, if it was. */
+  readonly fork?: ForkPlace;
 };
 
 export type SessionQuery = {
@@ -49,6 +61,8 @@ export type SessionQuery = {
   readonly dueBy?: number;
   /** Sessions with something that nobody was told of yet. */
   readonly untold?: boolean;
+  /** Those that were forked from this session itself, not from forks of it. */
+  readonly forkOf?: string;
   readonly limit?: number;
   /** Sessions last changed before this moment, for the next page. */
   readonly before?: number;
@@ -137,6 +151,22 @@ export class StorageError extends OnrecordError {
     this.fault = fault;
   }
 }
+
+/** The parent of a fork has no event at its place. */
+export const forkPlaceMissing = ({ parent, seq }: ForkPlace, head: number): OnrecordError =>
+  badInput(
+    'fork-place-missing',
+    `Session ${parent} has ${head} events; there is no event ${seq} to fork it at.`,
+    { session: parent, seq, head },
+    `onrecord show ${parent} --timeline`,
+  );
+
+export const forkTooDeep = (parent: string): OnrecordError =>
+  badInput(
+    'fork-too-deep',
+    `Session ${parent} is the ${FORKS_DEEP_MAX}th of a row of forks; no further fork can be made of it. Fork one of its parents.`,
+    { session: parent, limit: FORKS_DEEP_MAX },
+  );
 
 export const sessionNotFound = (session: string): OnrecordError =>
   new OnrecordError(`No session is called "${session}" in this store.`, {

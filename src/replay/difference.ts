@@ -1,5 +1,5 @@
 /** The first place where two values differ, in canonical order. */
-import { canonical } from '../event/canonical.ts';
+import { isSame } from '../event/canonical.ts';
 import { isJsonObject, type Json } from '../event/json.ts';
 
 export type Difference = {
@@ -16,7 +16,7 @@ const walk = (recorded: Json | undefined, now: Json | undefined, path: string): 
   if (recorded === undefined || now === undefined) return here;
   if (Array.isArray(recorded) && Array.isArray(now)) {
     const at = Array.from({ length: Math.max(recorded.length, now.length) }).findIndex(
-      (_, i) => !equal(recorded[i] as Json | undefined, now[i] as Json | undefined),
+      (_, i) => !isSame(recorded[i] as Json | undefined, now[i] as Json | undefined),
     );
     return at < 0
       ? here
@@ -24,12 +24,9 @@ const walk = (recorded: Json | undefined, now: Json | undefined, path: string): 
   }
   if (isJsonObject(recorded) && isJsonObject(now)) {
     const keys = [...new Set([...Object.keys(recorded), ...Object.keys(now)])].sort();
-    const key = keys.find((name) => !equal(recorded[name], now[name]));
+    const key = keys.find((name) => !isSame(recorded[name], now[name]));
     if (key === undefined) return here;
     return walk(recorded[key], now[key], `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
   }
   return here;
 };
-
-const equal = (a: Json | undefined, b: Json | undefined): boolean =>
-  a === undefined || b === undefined ? a === b : canonical(a) === canonical(b);

@@ -2,8 +2,8 @@
  * THE PROOF: the recorded facts through today's decider. No network, no tool, no clock: facts are taken as they
  * stand, and every decision must come out byte for byte as it was recorded.
  */
-import { canonical } from '../event/canonical.ts';
-import { isDecision, type LogEvent, type NewDecision } from '../event/events.ts';
+import { isSame } from '../event/canonical.ts';
+import { isDecision, type LogEvent, type NewDecision, type NewEvent } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { Encoder } from '../context/encoding.ts';
@@ -12,7 +12,8 @@ import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import { next } from '../session/next.ts';
 import type { SessionState } from '../session/state.ts';
-import { firstDifference } from './difference.ts';
+import { causeOf, type CauseArea } from './cause.ts';
+import { firstDifference, type Difference } from './difference.ts';
 
 export type ReplayDifference = {
   readonly seq: number;
@@ -21,6 +22,8 @@ export type ReplayDifference = {
   readonly path: string;
   readonly recorded: Json | undefined;
   readonly now: Json | undefined;
+  /** What of the agent or the program it most likely comes from, and that in words. */
+  readonly area: CauseArea;
   readonly cause: string;
 };
 
@@ -47,10 +50,15 @@ export type ReplayOptions = {
   readonly program: string;
 };
 
-export const replay = (options: ReplayOptions): Replayed => new Replay(options).run();
+/** Replays events that are at hand. Long logs go page by page through a Replay. */
+export const replay = (options: ReplayOptions): Replayed => {
+  const run = new Replay(options);
+  for (const event of options.events) if (!run.push(event)) break;
+  return run.end();
+};
 
-class Replay {
-  readonly #options: ReplayOptions;
+export class Replay {
+  readonly #options: Omit<ReplayOptions, 'events'>;
   readonly #builder: RequestBuilder;
   #state: SessionState;
   #recordedBy = '';
@@ -58,27 +66,30 @@ class Replay {
   #decisions = 0;
   #requests = 0;
   #requestsUnknown = 0;
+  #difference: ReplayDifference | undefined;
+  /** It was told to stop before the end of the log. */
+  #cut = false;
 
-  constructor(options: ReplayOptions) {
+  constructor(options: Omit<ReplayOptions, 'events'>) {
     this.#options = options;
     this.#builder = new RequestBuilder(options.encoderOf);
     this.#state = initial(options.session);
   }
 
-  run(): Replayed {
-    const { until = Infinity } = this.#options;
-    let cut = false;
-    for (const event of this.#options.events) {
-      if (event.seq > until) {
-        cut = true;
-        break;
-      }
-      const difference = this.#compare(event);
-      if (difference) return this.#result(difference);
-      this.#apply(event);
-    }
-    const missing = cut ? undefined : conclude(this.#state);
-    return this.#result(missing && this.#differ(this.#state.seq + 1, undefined, missing));
+  /** Takes the next event. False where nothing more is wanted: it differs, or it stands behind `until`. */
+  push(event: LogEvent): boolean {
+    if (event.seq > (this.#options.until ?? Infinity)) this.#cut = true;
+    else this.#difference ??= this.#compare(event);
+    if (this.#cut || this.#difference) return false;
+    this.#apply(event);
+    return true;
+  }
+
+  /** What has come of it; the log ends here, unless `until` ended it. */
+  end(): Replayed {
+    const reached = this.#cut || this.#state.seq >= (this.#options.until ?? Infinity);
+    const missing = reached || this.#difference ? undefined : conclude(this.#state);
+    return this.#result(missing ? this.#differ(this.#state.seq + 1, undefined, missing) : this.#difference);
   }
 
   #compare(event: LogEvent): ReplayDifference | undefined {
@@ -123,7 +134,7 @@ class Replay {
   }
 
   #same(event: LogEvent, decision: NewDecision): boolean {
-    return event.type === decision.type && canonical(event.data) === canonical(decision.data);
+    return event.type === decision.type && isSame(event.data, decision.data);
   }
 
   #apply(event: LogEvent): void {
@@ -137,30 +148,13 @@ class Replay {
   }
 
   #differ(seq: number, event: LogEvent | undefined, decision: NewDecision | undefined): ReplayDifference {
-    if (event && event.type === decision?.type) {
-      const found = firstDifference(event.data, decision.data);
-      return { seq, type: event.type, ...found, cause: this.#cause(event.type, found.path) };
-    }
-    return {
-      seq,
-      type: event?.type ?? 'end of the log',
-      path: '',
-      recorded: event ? { type: event.type, data: event.data as Json } : undefined,
-      now: decision && { type: decision.type, data: decision.data as Json },
-      cause: this.#cause(event?.type ?? '', ''),
-    };
-  }
-
-  #cause(type: string, path: string): string {
-    const { program } = this.#options;
-    if (this.#recordedBy !== '' && this.#recordedBy !== program)
-      return `another program version: recorded by ${this.#recordedBy}, this is ${program}`;
-    if (path.startsWith('/frame'))
-      return 'the prompt: instructions or tool definitions are rendered otherwise';
-    if (type === 'request.built') return 'the prompt: the conversation is rendered otherwise';
-    if (path === '/rule' || path === '/do') return 'the policy is judged otherwise';
-    if (type === '') return 'the log ends before the decision that follows';
-    return 'the decider, or an event that was changed after it was written (run onrecord verify)';
+    const programs = { recordedBy: this.#recordedBy, program: this.#options.program };
+    const same = event !== undefined && event.type === decision?.type;
+    const found: Difference = same
+      ? firstDifference(event.data, decision.data)
+      : { path: '', recorded: whole(event), now: whole(decision) };
+    const { area, text } = causeOf({ recorded: event, now: decision, path: found.path }, programs);
+    return { seq, type: event?.type ?? 'end of the log', ...found, area, cause: text };
   }
 
   #result(difference: ReplayDifference | undefined): Replayed {
@@ -175,3 +169,6 @@ class Replay {
     };
   }
 }
+
+const whole = (event: NewEvent | undefined): Json | undefined =>
+  event && { type: event.type, data: event.data as Json };

@@ -13,7 +13,16 @@ import { sessionNotFound, type LogStore } from '../log/store.ts';
 
 export type Finding = {
   readonly seq: number;
-  readonly kind: 'order' | 'hash' | 'unreadable' | 'blob-missing' | 'blob-damaged' | 'request' | 'head';
+  readonly kind:
+    | 'order'
+    | 'hash'
+    | 'unreadable'
+    | 'blob-missing'
+    | 'blob-damaged'
+    | 'request'
+    | 'head'
+    | 'lineage'
+    | 'too-new';
   readonly message: string;
 };
 
@@ -83,12 +92,20 @@ class Check {
   #nodes: Digest[] = [];
   #lastRequest: number | undefined;
 
+  readonly #session: string;
+  /** Whose log it is so far, as it says itself: a fork's begins as its parent's. */
+  #origin: string;
+
   constructor(session: string) {
+    this.#session = session;
+    this.#origin = session;
     this.hash = genesis(session);
   }
 
   event(stored: StoredEvent): void {
     const { seq, hash, body } = stored;
+    const event = this.#open(stored);
+    if (event) this.#lineage(event);
     if (seq !== this.#seq + 1) this.#find(seq, 'order', `Event ${seq} follows event ${this.#seq}.`);
     const computed = chainHash(this.hash, body);
     if (computed !== hash && !this.#broken) this.#find(seq, 'hash', `Event ${seq} does not match its hash.`);
@@ -97,7 +114,6 @@ class Check {
     this.events++;
     // The chain goes on from what is stored, so that one damaged event is named once.
     this.hash = hash;
-    const event = this.#open(stored);
     if (!event) return;
     this.#events.set(seq, event);
     for (const digest of blobDigests(event.data))
@@ -130,6 +146,30 @@ class Check {
         'head',
         `The store's head is event ${head?.seq ?? 0}, the log ends at ${this.#seq}.`,
       );
+    if (this.#origin !== this.#session)
+      this.#find(
+        this.#seq,
+        'lineage',
+        `The log says that it is that of ${this.#origin}, not of ${this.#session}.`,
+      );
+  }
+
+  /** The log names the sessions that it is made of; the first one's name begins the chain. */
+  #lineage(event: LogEvent): void {
+    if (event.type === 'session.created' && event.data.session !== undefined && event.seq === 1) {
+      this.#origin = event.data.session;
+      this.hash = genesis(this.#origin);
+    }
+    if (event.type !== 'session.forked') return;
+    const { parent, session } = event.data;
+    const fits = parent.seq === this.#seq && parent.hash === this.hash && parent.session === this.#origin;
+    if (!fits)
+      this.#find(
+        event.seq,
+        'lineage',
+        `Event ${event.seq} says that the log branches off from ${parent.session} behind event ${parent.seq}; that is not what stands before it.`,
+      );
+    this.#origin = session;
   }
 
   /** A damaged compressed blob cannot even be unpacked. */
@@ -151,7 +191,7 @@ class Check {
       return open(stored);
     } catch (error) {
       if (!isOnrecordError(error)) throw error;
-      this.#find(stored.seq, 'unreadable', error.message);
+      this.#find(stored.seq, error.code === 'event-too-new' ? 'too-new' : 'unreadable', error.message);
       return undefined;
     }
   }

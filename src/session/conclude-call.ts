@@ -6,6 +6,7 @@ import type { NewDecision } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { backoffMs } from './backoff.ts';
 import { concludeReopened } from './conclude-proposal.ts';
+import { isBeforeFork } from './evolve.ts';
 import { needsPreparing } from './preparing.ts';
 import { modeOf, toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
 
@@ -17,7 +18,9 @@ export const concludeCall = (
   turn: TurnState,
   call: CallState,
 ): NewDecision | undefined => {
-  if (call.phase === 'closed' || call.phase === 'in-doubt' || call.phase === 'started') return undefined;
+  if (call.phase === 'closed') return undefined;
+  if (isBeforeFork(state, turn.acceptedSeq)) return leftBehind(call);
+  if (call.phase === 'in-doubt' || call.phase === 'started') return undefined;
   const tool = toolOf(state.agent, call.tool);
   if (call.phase === 'ended') return tool && afterAttempt(state, turn, call, tool);
   if (turn.cancel) return call.unproven && tool?.effect !== 'none' ? doubt(call, 'cancelled') : stopped(call);
@@ -89,7 +92,7 @@ export const digestToApprove = (
   tool: ToolDefinition,
 ): ReturnType<typeof approvalDigest> =>
   approvalDigest({
-    session: state.session,
+    session: state.origin,
     call: call.id,
     definition: tool.digest,
     args: call.args,
@@ -160,7 +163,7 @@ const afterFailure = (
   if (turn.cancel || retryable !== true || call.attempt >= tool.retry.attempts)
     // That this attempt had no effect proves nothing about an earlier one.
     return call.unproven && tool.effect !== 'none' ? doubt(call, code) : failed(call, code, message);
-  const wait = backoffMs(`${state.session} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
+  const wait = backoffMs(`${state.origin} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
   return retry(call, state.lastAt + wait, code);
 };
 
@@ -181,6 +184,15 @@ const failed = (call: CallState, code: string, message: string): NewDecision => 
 });
 
 const stopped = (call: CallState): NewDecision => ({ type: 'call.cancelled', data: { call: call.id } });
+
+/**
+ * A call of the parent that was open where a fork begins. What came of it there is not known here, and a start in
+ * the parent is no leave to start it here.
+ */
+export const leftBehind = (call: CallState): NewDecision => {
+  const unknown = call.phase === 'started' || call.phase === 'in-doubt' || call.unproven;
+  return { type: 'call.cancelled', data: { call: call.id, fork: unknown ? 'unknown' : 'not-run' } };
+};
 
 const doubt = (call: CallState, reason: string): NewDecision => ({
   type: 'call.doubted',

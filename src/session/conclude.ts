@@ -5,15 +5,18 @@
  * committed log always stands at a point where nothing more follows, and replay can compare each decision
  * byte for byte. Pure and total; the order of the cases is part of the log's meaning.
  */
+import { callPosition } from '../event/call-id.ts';
 import type { NewDecision, Receipt, RequestProblemKind, TurnOutcome } from '../event/events.ts';
 import { backoffMs, REQUEST_BACKOFF_MS, REQUEST_BACKOFF_MS_MAX, RETRY_AFTER_MS_MAX } from './backoff.ts';
-import { concludeCall } from './conclude-call.ts';
-import { invalidSteps } from './evolve.ts';
+import { concludeCall, leftBehind } from './conclude-call.ts';
+import { invalidSteps, isBeforeFork } from './evolve.ts';
 import { concludeProposal } from './conclude-proposal.ts';
 import type { CallState, RequestState, SessionState, TurnState } from './state.ts';
 
 export const conclude = (state: SessionState): NewDecision | undefined => {
   const turn = state.active;
+  const left = state.leftOpen.find((call) => isLeftBehind(state, call));
+  if (left) return leftBehind(left);
   if (!turn) return undefined;
   if (turn.request?.phase === 'failed') return afterFailure(state, turn, turn.request);
   const proposal = turn.request?.phase === 'answered' ? concludeProposal(state, turn) : undefined;
@@ -22,8 +25,12 @@ export const conclude = (state: SessionState): NewDecision | undefined => {
     const decision = concludeCall(state, turn, call);
     if (decision) return decision;
   }
-  return turn.cancel ? afterCancel(turn) : afterStep(state, turn);
+  return turn.cancel ? afterCancel(state, turn) : afterStep(state, turn);
 };
+
+/** Left open by a turn that had ended before the fork. */
+const isLeftBehind = (state: SessionState, { id }: CallState): boolean =>
+  state.fork !== undefined && isBeforeFork(state, state.turns[callPosition(id).turn - 1]?.seq ?? 0);
 
 /** Each of them may have been paid for: a request that brings processes down is not sent for ever. */
 const LOST_ATTEMPTS_MAX = 10;
@@ -43,7 +50,7 @@ const afterFailure = (
   turn: TurnState,
   { step, attempt, problem }: RequestState,
 ): NewDecision | undefined => {
-  if (turn.cancel) return afterCancel(turn);
+  if (turn.cancel) return afterCancel(state, turn);
   const next = attempt + 1;
   if (!problem && attempt >= LOST_ATTEMPTS_MAX)
     return end(
@@ -64,7 +71,7 @@ const afterFailure = (
         maybeBilled: true,
       },
     };
-  const name = `${state.session} ${turn.turn}.${step} ${next}`;
+  const name = `${state.origin} ${turn.turn}.${step} ${next}`;
   const planned = backoffMs(name, next, { baseMs: REQUEST_BACKOFF_MS, maxMs: REQUEST_BACKOFF_MS_MAX });
   const wait = problem.retryAfterMs ?? planned;
   const again =
@@ -84,19 +91,22 @@ const afterFailure = (
 };
 
 const landed = (call: CallState): boolean => call.closing?.kind === 'ok';
+const unknown = (call: CallState): boolean =>
+  call.phase === 'in-doubt' || (call.closing?.kind === 'cancelled' && call.closing.fork === 'unknown');
 
 /** A cancelled turn ends when nothing of it is in flight any more; the receipt says what was left. */
-const afterCancel = (turn: TurnState): NewDecision | undefined => {
+const afterCancel = (state: SessionState, turn: TurnState): NewDecision | undefined => {
   if (turn.request?.phase === 'open') return undefined;
   if (turn.calls.some((call) => call.phase !== 'closed' && call.phase !== 'in-doubt')) return undefined;
   const ids = (keep: (call: CallState) => boolean): CallState['id'][] =>
     turn.calls.filter(keep).map((call) => call.id);
   const receipt: Receipt = {
     landed: ids(landed),
-    stopped: ids((call) => call.phase === 'closed' && !landed(call)),
-    inDoubt: ids((call) => call.phase === 'in-doubt'),
+    stopped: ids((call) => !landed(call) && !unknown(call)),
+    inDoubt: ids(unknown),
   };
-  return { type: 'turn.ended', data: { turn: turn.turn, outcome: 'cancelled', receipt } };
+  const reason = isBeforeFork(state, turn.acceptedSeq) ? { reason: 'forked' } : {};
+  return { type: 'turn.ended', data: { turn: turn.turn, outcome: 'cancelled', ...reason, receipt } };
 };
 
 /** All calls have their result: the turn ends here or another request follows. */

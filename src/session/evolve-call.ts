@@ -75,7 +75,11 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
     case 'call.settled':
       return settled(call, event.data.settlement, event.data.by.name, event.data.note);
     case 'call.cancelled':
-      return close(call, { kind: 'cancelled', started: call.attempt > 0 });
+      return close(call, {
+        kind: 'cancelled',
+        started: call.attempt > 0,
+        ...(event.data.fork && { fork: event.data.fork }),
+      });
     default:
       return event satisfies never;
   }

@@ -20,7 +20,9 @@ export const evolveSession = (state: SessionState, event: SessionEvent): Session
     case 'session.created':
       return {
         ...state,
+        origin: event.data.session ?? state.origin,
         agent: event.data.agent,
+        rehearsal: event.data.rehearsal !== undefined,
         title: event.data.title ?? '',
         tenant: event.data.tenant ?? '',
         createdAt: event.at,

@@ -36,6 +36,9 @@ const NO_AGENT: SessionState['agent'] = {
 
 export const initial = (session: string): SessionState => ({
   session,
+  origin: session,
+  fork: undefined,
+  rehearsal: false,
   seq: 0,
   lastAt: 0,
   createdAt: 0,
@@ -64,6 +67,8 @@ export const evolve = (state: SessionState, event: LogEvent): SessionState => {
 
 const apply = (state: SessionState, event: LogEvent): SessionState => {
   switch (event.type) {
+    case 'session.forked':
+      return forked(state, event);
     case 'session.created':
     case 'agent.updated':
     case 'mode.changed':
@@ -150,6 +155,32 @@ const countWork = (state: SessionState, event: LogEvent): SessionState => {
 const worked = (state: SessionState, ms: number): SessionState =>
   state.active ? { ...state, active: { ...state.active, activeMs: state.active.activeMs + ms } } : state;
 
+/** The past is the parent's. What was open in it is closed here: see conclude(). */
+const forked = (
+  state: SessionState,
+  { seq, at, data }: Extract<LogEvent, { type: 'session.forked' }>,
+): SessionState => {
+  const fork = { seq, by: data.by, at };
+  const own = {
+    ...state,
+    origin: data.session,
+    fork,
+    createdAt: at,
+    title: data.title ?? state.title,
+    // Leave that was given to the parent is none for the fork.
+    grants: [],
+    cost: 0,
+    costUnknown: false,
+  };
+  const { active } = state;
+  if (!active) return own;
+  const answered = active.request === undefined || active.request.phase === 'answered';
+  const request: RequestState | undefined = answered
+    ? active.request
+    : { ...active.request, phase: 'dropped' };
+  return { ...own, active: { ...active, request, cancel: { by: data.by, at } } };
+};
+
 const inTurn = (state: SessionState, turn: number, change: (turn: TurnState) => TurnState): SessionState =>
   state.active?.turn === turn ? { ...state, active: change(state.active) } : state;
 
@@ -160,7 +191,10 @@ const inRequest = (
 ): SessionState =>
   inTurn(state, turn, (active) => (active.request ? { ...active, request: change(active.request) } : active));
 
-const newTurn = ({ turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>): TurnState => ({
+const newTurn = (
+  { turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>,
+  cancel?: TurnState['cancel'],
+): TurnState => ({
   turn,
   acceptedSeq: seq,
   by,
@@ -169,7 +203,7 @@ const newTurn = ({ turn, seq, by }: Pick<TurnRecord, 'turn' | 'seq' | 'by'>): Tu
   response: undefined,
   calls: [],
   steered: false,
-  cancel: undefined,
+  cancel,
   invalidInARow: 0,
   signature: '',
   repeats: 0,
@@ -343,7 +377,9 @@ const withCall = (turn: TurnState, call: CallState): TurnState => {
 const evolveCalls = (before: SessionState, event: CallEvent): SessionState => {
   const id = event.data.call;
   const state = noteGrant(noteResult(before, event), event);
-  const doubted = event.type === 'call.doubted' ? noteDoubt(state, id) : state.doubted;
+  const unknown =
+    event.type === 'call.doubted' || (event.type === 'call.cancelled' && event.data.fork === 'unknown');
+  const doubted = unknown ? noteDoubt(state, id) : state.doubted;
   const turn = state.active;
   const call = turn?.calls.find((other) => other.id === id);
   if (turn && call) return { ...state, doubted, active: withCall(turn, evolveCall(call, event)) };
@@ -422,7 +458,12 @@ const ended = (state: SessionState, seq: number, data: EventData['turn.ended']):
     ...state,
     turns,
     queue,
-    active: record && newTurn(record),
+    // A turn that waited where a fork was made is the parent's to work on.
+    active: record && newTurn(record, isBeforeFork(state, record.seq) ? state.fork : undefined),
     leftOpen: [...state.leftOpen, ...open],
   };
 };
+
+/** Whether something of this seq is shared with the parent of a fork. */
+export const isBeforeFork = ({ fork }: SessionState, seq: number): boolean =>
+  fork !== undefined && seq < fork.seq;

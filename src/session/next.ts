@@ -28,17 +28,25 @@ export type Work =
   /** Ask the tool what became of its last attempt. */
   | { readonly kind: 'reconcile'; readonly call: CallState };
 
+/** The last answer: a driver asks several times about one state. */
+let last: { readonly state: SessionState; readonly work: readonly Work[] } | undefined;
+
 export const next = (state: SessionState): readonly Work[] => {
+  if (last?.state !== state) last = { state, work: workOf(state) };
+  return last.work;
+};
+
+const workOf = (state: SessionState): readonly Work[] => {
   const turn = state.active;
   if (!turn) return [];
-  const all = workOf(state, turn);
+  const all = turnWork(state, turn);
   // What has begun ends; nothing is begun.
   return modeOf(state) === 'frozen' ? all.filter((work) => HAS_BEGUN.has(work.kind)) : all;
 };
 
 const HAS_BEGUN: ReadonlySet<Work['kind']> = new Set(['request', 'execute', 'reconcile']);
 
-const workOf = (state: SessionState, turn: TurnState): readonly Work[] => {
+const turnWork = (state: SessionState, turn: TurnState): readonly Work[] => {
   const work = turn.calls.flatMap((call) => callWork(state, turn, call));
   const request = requestWork(turn);
   return request ? [...work, request] : work;

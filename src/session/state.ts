@@ -28,7 +28,7 @@ export type Closing =
   | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
   | { readonly kind: 'denied'; readonly by: string; readonly reason?: string }
   | { readonly kind: 'responded'; readonly by: string; readonly content: readonly Content[] }
-  | { readonly kind: 'cancelled'; readonly started: boolean }
+  | { readonly kind: 'cancelled'; readonly started: boolean; readonly fork?: 'not-run' | 'unknown' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'withheld'; readonly mode: Mode; readonly message: string }
   | { readonly kind: 'given-up'; readonly by: string; readonly note?: string };
@@ -207,6 +207,12 @@ export type SteerRecord = {
 
 export type SessionState = {
   readonly session: string;
+  /** Whose part of the log this is: the session's own, or before a fork the parent's. Decisions are made in its name. */
+  readonly origin: string;
+  /** Where this session left its parent, if it did: turns that were accepted before and still open are closed. */
+  readonly fork: { readonly seq: number; readonly by: Actor; readonly at: number } | undefined;
+  /** Tried again and not done: nothing of it may be driven as if it were real. */
+  readonly rehearsal: boolean;
   /** 0 before the first event. */
   readonly seq: number;
   readonly lastAt: number;
@@ -233,6 +239,7 @@ export type SessionState = {
   readonly seen: readonly SeenLabel[];
   /** What the session itself allows, and what the gate of the whole store was when it was last looked at. */
   readonly mode: { readonly session: Mode; readonly store: Mode };
+  /** US dollars, as far as known; what a fork shares with its parent is counted there. */
   readonly cost: number;
   /** Whether some response came without a known cost. */
   readonly costUnknown: boolean;

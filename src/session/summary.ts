@@ -2,13 +2,15 @@
 import type { SessionStatus, SessionSummary } from '../event/summary.ts';
 import type { SessionState } from './state.ts';
 import { conclude } from './conclude.ts';
-import { next, waiting } from './next.ts';
+import { next, waiting, type Waiting } from './next.ts';
 import { untold } from './notices.ts';
 import { wakeAtOf } from './deadlines.ts';
 
 /** The most urgent thing first: what a person can act on, then what went wrong, then the rest. */
-export const statusOf = (state: SessionState): SessionStatus => {
-  const { approvals, inDoubt } = waiting(state);
+export const statusOf = (
+  state: SessionState,
+  { approvals, inDoubt }: Waiting = waiting(state),
+): SessionStatus => {
   if (inDoubt.length > 0) return 'in-doubt';
   if (approvals.length > 0) return 'waiting';
   if (state.active) return 'running';
@@ -35,17 +37,17 @@ const ungated = (state: SessionState): SessionState =>
   state.mode.store === 'frozen' ? { ...state, mode: { ...state.mode, store: 'normal' } } : state;
 
 export const summaryOf = (state: SessionState): SessionSummary => {
-  const { approvals, inDoubt } = waiting(state);
+  const waits = waiting(state);
   const wakeAt = wakeAtOf(state);
   return {
     agent: state.agent.name,
     tenant: state.tenant,
     title: state.title,
-    status: statusOf(state),
+    status: statusOf(state, waits),
     canGoOn: canGoOn(state),
     turns: state.turns.length,
-    waiting: approvals.length,
-    inDoubt: inDoubt.length,
+    waiting: waits.approvals.length,
+    inDoubt: waits.inDoubt.length,
     ...(wakeAt !== undefined && { wakeAt }),
     untold: untold(state).length,
     cost: state.costUnknown ? null : state.cost,

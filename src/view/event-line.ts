@@ -61,6 +61,11 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
   switch (event.type) {
     case 'session.created':
       return { text: `session with ${event.data.agent.name}`, by: event.data.program };
+    case 'session.forked': {
+      const { parent, by } = event.data;
+      const who = actorName(by, options);
+      return { who, text: `branched off from ${parent.session} behind event ${parent.seq}`, by: by.name };
+    }
     case 'agent.updated':
       return { text: `${event.data.agent.name} has a new definition`, by: event.data.program };
     case 'turn.accepted':
@@ -160,6 +165,7 @@ type CallEvent = Exclude<
   | {
       type:
         | 'session.created'
+        | 'session.forked'
         | 'agent.updated'
         | 'turn.accepted'
         | 'turn.cancel_requested'
@@ -216,7 +222,7 @@ const callTold = (reading: Reading, event: CallEvent, options: LineOptions): Tol
       return {
         who,
         mark: 'cancelled',
-        text: call.attempt > 0 ? 'stopped by the cancel' : 'not started, cancelled',
+        text: cancelledText(event.data.fork, call.attempt > 0),
       };
     case 'call.settled':
       return {
@@ -240,6 +246,12 @@ type Asked = Extract<CallEvent, { type: 'approval.requested' }>;
 
 const grantText = (rule: string): string =>
   rule.startsWith(RULE_GRANT) ? `by the grant of ${rule.slice(RULE_GRANT.length)}` : '';
+
+const cancelledText = (fork: EventData['call.cancelled']['fork'], started: boolean): string => {
+  if (fork === 'unknown') return 'left behind: what became of it is not known in this branch';
+  if (fork === 'not-run') return 'left behind: not run in this branch';
+  return started ? 'stopped by the cancel' : 'not started, cancelled';
+};
 
 type AttemptEvent = Extract<
   CallEvent,
@@ -338,7 +350,7 @@ export const TURN_MARKS: Readonly<Record<EventData['turn.ended']['outcome'], Mar
   cancelled: 'cancelled',
 };
 
-const turnText = ({ turn, outcome, message, empty }: EventData['turn.ended']): string => {
+const turnText = ({ turn, outcome, reason, message, empty }: EventData['turn.ended']): string => {
   const words = {
     done: empty ? 'ended without an answer' : 'done',
     failed: 'failed',
@@ -346,5 +358,6 @@ const turnText = ({ turn, outcome, message, empty }: EventData['turn.ended']): s
     stopped: 'stopped',
     cancelled: 'cancelled',
   }[outcome];
-  return `turn ${turn} ${words}${because(message)}`;
+  const left = reason === 'forked' ? ' in this branch' : '';
+  return `turn ${turn} ${words}${left}${because(message)}`;
 };

@@ -31,7 +31,7 @@ export type Fate =
   | { readonly kind: 'lapsed'; readonly seq: number; readonly at: number }
   /** The mode kept it from starting; nobody was asked. */
   | { readonly kind: 'withheld'; readonly seq: number; readonly at: number; readonly mode: Mode }
-  /** The turn was cancelled before anybody decided. */
+  /** The turn was cancelled, or the session branched off, before anybody decided. */
   | { readonly kind: 'cancelled'; readonly at: number; readonly by: Actor | undefined }
   /** Nobody was ever asked about it. */
   | { readonly kind: 'not-asked' };
@@ -61,10 +61,14 @@ export const fateOf = (record: SessionRecord, call: CallId, what: 'decide' | 'se
   return { kind: 'cancelled', at: cancelled.at, by: cancelledBy(events, cancelled.seq) };
 };
 
-/** Who asked for the cancel that ended a call. */
+/** Who asked for the cancel, or for the fork, that ended a call. */
 export const cancelledBy = (events: readonly LogEvent[], seq: number): Actor | undefined => {
-  const asked = events.findLast((event) => event.type === 'turn.cancel_requested' && event.seq < seq);
-  return asked?.type === 'turn.cancel_requested' ? asked.data.by : undefined;
+  const asked = events.findLast(
+    (event) => (event.type === 'turn.cancel_requested' || event.type === 'session.forked') && event.seq < seq,
+  );
+  return asked?.type === 'turn.cancel_requested' || asked?.type === 'session.forked'
+    ? asked.data.by
+    : undefined;
 };
 
 /** The decision that was recorded on exactly this question, whatever became of the call since. */

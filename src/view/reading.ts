@@ -112,6 +112,10 @@ export class Reading {
 
   #count(event: LogEvent): void {
     switch (event.type) {
+      case 'session.forked':
+        // What the past has taken is counted in the parent.
+        this.usage = undefined;
+        return;
       case 'request.built':
         return this.#request(event.seq, event.at, event.data);
       case 'response.received':

@@ -47,6 +47,8 @@ export type DispatcherOptions = {
   readonly onDelta: (session: string, delta: StreamDelta) => void;
   /** Whether sessions are taken up without being asked for. */
   readonly drives: boolean;
+  /** Whether rehearsals are what is driven here; elsewhere their tools would act. */
+  readonly rehearsal: boolean;
 };
 
 /** `done` answers with what ended the driver, if it was not the session's rest. */
@@ -60,6 +62,8 @@ export class Dispatcher {
   /** Sessions that wait for the store, and what they were told. */
   readonly #waiting = new Map<string, StorageError>();
   #gate: Gate = OPEN_GATE;
+  /** Sessions with events that a newer program wrote: nothing here can drive them. */
+  readonly #tooNew = new Set<string>();
   #closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -104,7 +108,8 @@ export class Dispatcher {
     if ((await this.gate()).mode === 'frozen') return;
     const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of rows)
-      if (this.#options.knows(summary.agent) && !this.#driving.has(session)) this.go(session);
+      if (this.#options.knows(summary.agent) && !this.#driving.has(session) && !this.#tooNew.has(session))
+        this.go(session);
   }
 
   /** Drives without waiting for it; what goes wrong is said in the operator's log. */
@@ -148,6 +153,7 @@ export class Dispatcher {
     const state = await sessions.state(session);
     const { mode } = await this.gate();
     if (!canGoOn(state) || this.#closing || mode === 'frozen') return undefined;
+    if (state.rehearsal !== this.#options.rehearsal) return undefined;
     const agent = this.#options.agent(state.agent.name);
     const since = this.#options.clock.monotonic();
     const claim = await this.#ask(session);
@@ -308,6 +314,7 @@ export class Dispatcher {
   }
 
   #warn(session: string, error: unknown): void {
+    if (error instanceof OnrecordError && error.code === 'event-too-new') this.#tooNew.add(session);
     this.#options.log.warn(error instanceof Error ? error.message : String(error), {
       session,
       code: error instanceof OnrecordError ? error.code : 'unexpected',

@@ -361,6 +361,7 @@ export class Driver {
 
   /** What was taken from the inbox is in the log now, or was no news. */
   #put(): void {
+    if (this.#taken.length === 0) return;
     for (const { job } of this.#taken) if (job !== undefined) this.#jobs.delete(job);
     this.#inbox = this.#inbox.filter((delivery) => !this.#taken.includes(delivery));
   }
@@ -440,6 +441,7 @@ export class Driver {
 
   /** A cancelled turn may have ended already, where only a preview was under way: what nobody wants is stopped, too. */
   #abortCancelled(): void {
+    if (this.#jobs.size === 0) return;
     const { state } = this.#live;
     const wanted = new Set(next(state).map(workName));
     for (const [name, { work, abort }] of this.#jobs)

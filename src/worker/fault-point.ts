@@ -49,8 +49,8 @@ export type Faults = { reach(point: FaultPoint, place: FaultPlace): Promise<Faul
 
 export type FaultAnswer = 'again' | void;
 
-export const reach = async (
+export const reach = (
   faults: Faults | undefined,
   point: FaultPoint,
   place: () => FaultPlace,
-): Promise<FaultAnswer> => (faults ? await faults.reach(point, place()) : undefined);
+): Promise<FaultAnswer> | undefined => faults?.reach(point, place());

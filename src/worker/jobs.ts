@@ -10,10 +10,12 @@ import type { ToolDefinition } from '../event/definition.ts';
 import { canonical } from '../event/canonical.ts';
 import type { NewFact, RequestProblem } from '../event/events.ts';
 import type { Json, JsonObject } from '../event/json.ts';
+import { copyOf } from '../event/strict.ts';
 import type { Blob } from '../log/store.ts';
 import type { Delta, ModelReply, ModelRequest } from '../model/model.ts';
 import { toolOf, type CallState, type SessionState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
+import { isStandardSchema } from '../tool/schema.ts';
 import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
@@ -203,7 +205,7 @@ const inputOf = async (tool: Tool, call: CallState): Promise<Input> => {
   if (!decoded.ok) throw bug('recorded arguments can be decoded', { call: call.id });
   try {
     // A copy: a tool that changes its input must not change what the next call with the same text is given.
-    const checked = await checkInput(tool, structuredClone(decoded.value));
+    const checked = await checkInput(tool, copyOf(decoded.value));
     if (checked.ok) return { ok: true, value: checked.input };
     return { ok: false, refusal: { code: 'arguments-schema', message: checked.message } };
   } catch (thrown) {
@@ -343,6 +345,8 @@ export const startProblem = async (
 ): Promise<News | undefined> => {
   const hand = handOf(state, agent, call);
   if ('refused' in hand) return hand.refused;
+  // A JSON Schema was checked when the call was proposed.
+  if (!isStandardSchema(hand.tool.inputSchema)) return undefined;
   const input = await inputOf(hand.tool, call);
   return input.ok ? undefined : refused(call, input.refusal);
 };

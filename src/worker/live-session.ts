@@ -7,10 +7,11 @@ import type { Digest } from '../event/canonical.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import { genesis, open, seal, type StoredEvent } from '../event/envelope.ts';
 import type { LogEvent, NewEvent } from '../event/events.ts';
+import type { SessionSummary } from '../event/summary.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import type { Encoder } from '../context/encoding.ts';
 import { pages } from '../log/pages.ts';
-import type { Append, Blob, LogStore } from '../log/store.ts';
+import type { Append, Blob, ForkPlace, LogStore } from '../log/store.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import type { SessionState } from '../session/state.ts';
@@ -25,6 +26,8 @@ export type CommitOptions = {
   readonly faults?: Faults | undefined;
   /** Another log that must still end there. */
   readonly given?: Append['given'];
+  /** Creates the session on what another one has up to there. */
+  readonly fork?: ForkPlace;
 };
 
 /** Events that belong together, sealed one after the other on a state that is not committed yet. */
@@ -32,10 +35,13 @@ export class Batch {
   readonly session: string;
   readonly at: number;
   readonly expected: number;
-  readonly #before: SessionState;
+  readonly #before: SessionSummary;
   readonly #builder: RequestBuilder | undefined;
   #state: SessionState;
   #hash: Digest;
+  #summary: { readonly state: SessionState; readonly summary: SessionSummary } | undefined;
+  /** Nothing follows from the state as it stands. */
+  #settled = false;
   /** Handed to the store before: what became of that is not known, or this would not be sent again. */
   #sent = false;
   readonly events: LogEvent[] = [];
@@ -45,7 +51,7 @@ export class Batch {
   constructor(live: LiveSession, at: number) {
     this.session = live.session;
     this.at = at;
-    this.#before = live.state;
+    this.#before = live.summary;
     this.#state = live.state;
     this.#hash = live.hash;
     this.#builder = live.builder;
@@ -60,6 +66,12 @@ export class Batch {
     return this.#hash;
   }
 
+  get summary(): SessionSummary {
+    if (this.#summary?.state !== this.#state)
+      this.#summary = { state: this.#state, summary: summaryOf(this.#state) };
+    return this.#summary.summary;
+  }
+
   /** Adds an event, and after it every decision that follows. */
   add(event: NewEvent, blobs: readonly Blob[] = []): void {
     this.follow();
@@ -71,7 +83,8 @@ export class Batch {
   /** Adds what follows from the log as it stands: nothing, unless it was cut inside a batch, as a fork may be. */
   follow(): void {
     for (let i = 0; i < DECISIONS_MAX; i++) {
-      const decision = conclude(this.#state);
+      const decision = this.#settled ? undefined : conclude(this.#state);
+      this.#settled = !decision;
       if (!decision) return;
       this.#append(decision);
     }
@@ -79,16 +92,17 @@ export class Batch {
   }
 
   /** Writes the batch. The list of sessions is touched only when what it shows has changed. */
-  async commit(store: LogStore, { epoch, faults, given }: CommitOptions = {}): Promise<void> {
+  async commit(store: LogStore, { epoch, faults, given, fork }: CommitOptions = {}): Promise<void> {
     const place = (): FaultPlace => ({
       session: this.session,
       what: this.events.map((event) => event.type).join(' '),
     });
     if (faults) await faults.reach('append.before', place());
-    const summary = summaryOf(this.#state);
-    const before = summaryOf(this.#before);
+    const { summary } = this;
+    const before = this.#before;
     const changed =
       this.expected === 0 ||
+      fork !== undefined ||
       before.status !== summary.status ||
       before.waiting !== summary.waiting ||
       before.inDoubt !== summary.inDoubt ||
@@ -103,6 +117,7 @@ export class Batch {
       session: this.session,
       again,
       expected: this.expected,
+      ...(fork && { fork }),
       events: this.stored,
       ...(this.blobs.length > 0 && { blobs: this.blobs }),
       ...(epoch !== undefined && { epoch }),
@@ -118,6 +133,7 @@ export class Batch {
     const sealed = seal(event, place);
     const before = this.#state;
     this.#state = evolve(before, sealed.event);
+    this.#settled = false;
     this.#hash = sealed.stored.hash;
     this.events.push(sealed.event);
     this.stored.push(sealed.stored);
@@ -131,6 +147,8 @@ export class LiveSession {
   #builder: RequestBuilder | undefined;
   #state: SessionState;
   #hash: Digest;
+  /** Of the state as it stands, once somebody has asked. */
+  #summary: SessionSummary | undefined;
 
   /** Without `encoderOf` the session can be read and commanded, but no request can be built. */
   constructor(session: string, encoderOf?: (agent: AgentDefinition) => Encoder | undefined) {
@@ -146,7 +164,16 @@ export class LiveSession {
     const reader = new LiveSession(this.session);
     reader.#state = this.#state;
     reader.#hash = this.#hash;
+    reader.#summary = this.#summary;
     return reader;
+  }
+
+  /** Another session on the past that this one has reached. */
+  branch(session: string): LiveSession {
+    const branch = new LiveSession(session);
+    branch.#state = { ...this.#state, session };
+    branch.#hash = this.#hash;
+    return branch;
   }
 
   get state(): SessionState {
@@ -161,16 +188,22 @@ export class LiveSession {
     return this.#builder;
   }
 
+  get summary(): SessionSummary {
+    this.#summary ??= summaryOf(this.#state);
+    return this.#summary;
+  }
+
   /** Forgets all: a builder that has seen events which were not written cannot go back. */
   reset(): void {
     this.#builder = this.#encoderOf && new RequestBuilder(this.#encoderOf);
     this.#state = initial(this.session);
     this.#hash = genesis(this.session);
+    this.#summary = undefined;
   }
 
-  /** Reads what was appended since, here or elsewhere. */
-  async refresh(store: LogStore): Promise<void> {
-    for await (const page of pages(store, this.session, { from: this.#state.seq + 1 }))
+  /** Reads what was appended since, here or elsewhere; with `to` not further than that event. */
+  async refresh(store: LogStore, to?: number): Promise<void> {
+    for await (const page of pages(store, this.session, { from: this.#state.seq + 1, to }))
       // Two readers may have asked at once: what the faster one brought is not folded again.
       for (const stored of page) if (stored.seq === this.#state.seq + 1) this.#push(stored);
   }
@@ -180,6 +213,7 @@ export class LiveSession {
     if (batch.expected !== this.#state.seq) return;
     this.#state = batch.state;
     this.#hash = batch.hash;
+    this.#summary = batch.summary;
   }
 
   #push(stored: StoredEvent): void {
@@ -187,6 +221,7 @@ export class LiveSession {
     const before = this.#state;
     this.#state = evolve(before, event);
     this.#hash = stored.hash;
+    this.#summary = undefined;
     this.#builder?.push(event, before, this.#state);
   }
 }

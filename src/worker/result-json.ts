@@ -21,7 +21,7 @@ export class NotSerializable extends Error {
  */
 export const resultJson = (value: unknown): string => {
   try {
-    return write(value, '', []) ?? 'null';
+    return new Writer().write(value) ?? 'null';
   } catch (error) {
     if (error instanceof NotSerializable) throw error;
     // A getter, a toJSON or a proxy of the tool's has thrown.
@@ -29,63 +29,87 @@ export const resultJson = (value: unknown): string => {
   }
 };
 
-const write = (value: unknown, path: string, above: readonly object[]): string | undefined => {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return JSON.stringify(value);
-    case 'bigint':
-      return value.toString();
-    case 'number':
-      if (!Number.isFinite(value)) throw new NotSerializable(path, `is ${value}, which JSON cannot say`);
-      return JSON.stringify(value);
-    case 'undefined':
-      return undefined;
-    case 'object':
-      return value === null ? 'null' : writeObject(value, path, above);
-    default:
-      throw new NotSerializable(path, `is a ${typeof value}, which JSON cannot say`);
+class Writer {
+  /** Keys and indexes that lead to the value in hand. */
+  readonly #path: (string | number)[] = [];
+  /** The objects that it lies in. */
+  readonly #above: object[] = [];
+
+  /** Undefined for what an object leaves out. */
+  write(value: unknown): string | undefined {
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return JSON.stringify(value);
+      case 'bigint':
+        return value.toString();
+      case 'number':
+        if (!Number.isFinite(value)) throw this.#problem(`is ${value}, which JSON cannot say`);
+        return JSON.stringify(value);
+      case 'undefined':
+        return undefined;
+      case 'object':
+        return value === null ? 'null' : this.#object(value);
+      default:
+        throw this.#problem(`is a ${typeof value}, which JSON cannot say`);
+    }
   }
-};
 
-const writeObject = (value: object, path: string, above: readonly object[]): string => {
-  if (above.includes(value)) throw new NotSerializable(path, 'refers back to itself');
-  if (above.length >= DEPTH_MAX) throw new NotSerializable(path, `is nested deeper than ${DEPTH_MAX} levels`);
-  const inside = [...above, value];
-  if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw new NotSerializable(path, 'is an invalid date');
-    return JSON.stringify(value.toISOString());
+  #problem(what: string): NotSerializable {
+    const keys = this.#path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
+    return new NotSerializable(keys.join(''), what);
   }
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
-    return JSON.stringify(`[${value.byteLength} bytes]`);
-  if (value instanceof Error) return JSON.stringify({ error: value.name, message: value.message });
-  if (Array.isArray(value)) return writeItems(value, path, inside);
-  if (value instanceof Set) return writeItems([...value], path, inside);
-  if (value instanceof Map) return writeMap(value, path, inside);
-  const own = (value as { toJSON?: unknown }).toJSON;
-  if (typeof own === 'function') return write(own.call(value), path, inside) ?? 'null';
-  return writeMembers(Object.entries(value), path, inside);
-};
 
-const writeItems = (items: readonly unknown[], path: string, above: readonly object[]): string =>
-  `[${Array.from(items, (item, i) => write(item, `${path}[${i}]`, above) ?? 'null').join(',')}]`;
-
-const writeMap = (map: ReadonlyMap<unknown, unknown>, path: string, above: readonly object[]): string => {
-  const entries = [...map];
-  if (entries.every((entry): entry is [string, unknown] => typeof entry[0] === 'string'))
-    return writeMembers(entries, path, above);
-  return writeItems(entries, path, above);
-};
-
-const writeMembers = (
-  entries: readonly (readonly [string, unknown])[],
-  path: string,
-  above: readonly object[],
-): string => {
-  const members: string[] = [];
-  for (const [key, member] of entries) {
-    const text = write(member, `${path}.${key}`, above);
-    if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
+  #object(value: object): string {
+    if (this.#above.includes(value)) throw this.#problem('refers back to itself');
+    if (this.#above.length >= DEPTH_MAX) throw this.#problem(`is nested deeper than ${DEPTH_MAX} levels`);
+    this.#above.push(value);
+    const text = this.#inside(value);
+    this.#above.pop();
+    return text;
   }
-  return `{${members.join(',')}}`;
-};
+
+  #inside(value: object): string {
+    if (Array.isArray(value)) return this.#items(value);
+    if (value instanceof Date) {
+      if (Number.isNaN(value.getTime())) throw this.#problem('is an invalid date');
+      return JSON.stringify(value.toISOString());
+    }
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+      return JSON.stringify(`[${value.byteLength} bytes]`);
+    if (value instanceof Error) return JSON.stringify({ error: value.name, message: value.message });
+    if (value instanceof Set) return this.#items([...value]);
+    if (value instanceof Map) return this.#map(value);
+    const own = (value as { toJSON?: unknown }).toJSON;
+    if (typeof own === 'function') return this.write(own.call(value)) ?? 'null';
+    return this.#members(Object.entries(value));
+  }
+
+  #items(items: readonly unknown[]): string {
+    let text = '[';
+    for (let i = 0; i < items.length; i++) {
+      this.#path.push(i);
+      text += (i === 0 ? '' : ',') + (this.write(items[i]) ?? 'null');
+      this.#path.pop();
+    }
+    return text + ']';
+  }
+
+  #map(map: ReadonlyMap<unknown, unknown>): string {
+    const entries = [...map];
+    if (entries.every((entry): entry is [string, unknown] => typeof entry[0] === 'string'))
+      return this.#members(entries);
+    return this.#items(entries);
+  }
+
+  #members(entries: readonly (readonly [string, unknown])[]): string {
+    let text = '{';
+    for (const [key, member] of entries) {
+      this.#path.push(key);
+      const written = this.write(member);
+      this.#path.pop();
+      if (written !== undefined) text += `${text.length === 1 ? '' : ','}${JSON.stringify(key)}:${written}`;
+    }
+    return text + '}';
+  }
+}

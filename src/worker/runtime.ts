@@ -9,7 +9,7 @@ import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
 import { MODES, type Mode, type SeenLabel } from '../event/definition.ts';
-import type { ApprovalDecision, LogEvent, Settlement } from '../event/events.ts';
+import type { ApprovalDecision, EventData, LogEvent, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
@@ -28,6 +28,7 @@ import type { Agent } from './agent.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import { fork, type Forked, type ForkOptions } from './fork.ts';
 import type { StreamDelta } from './jobs.ts';
 import { CONTROL_LOG, type Gate } from './gate.ts';
 import { Notifier, type Channel } from './notifier.ts';
@@ -55,6 +56,8 @@ export type RuntimeOptions = {
   readonly faults?: Faults;
   /** How people are told that something waits for them. */
   readonly notify?: readonly Channel[];
+  /** Drives rehearsals and nothing else is asked of it; any other runtime leaves them alone. Default false. */
+  readonly rehearsal?: boolean;
   /** Drives whatever can go on, also what other processes left or changed. Default true. */
   readonly drive?: boolean;
 };
@@ -76,7 +79,11 @@ export type SendOptions = {
   readonly mode?: Mode;
   /** What to do where a turn runs already; default `queue`. */
   readonly when?: WhenRunning;
+  /** Of a new session: that it is a rehearsal, and of what. */
+  readonly rehearsal?: RehearsalOf;
 };
+
+export type RehearsalOf = NonNullable<EventData['session.created']['rehearsal']>;
 
 export type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
 
@@ -98,7 +105,12 @@ const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-s
 
 type SendCommand = Extract<Command, { kind: 'send' }>;
 
-type NewSession = { readonly agent: Agent; readonly mode: Mode | undefined; readonly tenant: string };
+type NewSession = {
+  readonly agent: Agent;
+  readonly mode: Mode | undefined;
+  readonly tenant: string;
+  readonly rehearsal: RehearsalOf | undefined;
+};
 
 export class Runtime {
   readonly store: LogStore;
@@ -106,6 +118,7 @@ export class Runtime {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #faults: Faults | undefined;
+  readonly #rehearsal: boolean;
   readonly #owner: Owner;
   readonly #sessions: KnownSessions;
   readonly #dispatcher: Dispatcher;
@@ -120,6 +133,7 @@ export class Runtime {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#faults = options.faults;
+    this.#rehearsal = options.rehearsal ?? false;
     this.#owner = thisOwner(this.#random);
     this.#sessions = new KnownSessions(this.store, this.#clock, this.#faults);
     this.#dispatcher = new Dispatcher({
@@ -134,6 +148,7 @@ export class Runtime {
       faults: this.#faults,
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
+      rehearsal: this.#rehearsal,
     });
     this.#notifier = new Notifier({
       store: this.store,
@@ -159,11 +174,11 @@ export class Runtime {
   async send(options: SendOptions): Promise<Sent> {
     const input: readonly Content[] = [{ type: 'text', text: checkMessage(options.message) }];
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
-    const { by = HERE, labels = [], mode, when = 'queue', tenant } = options;
+    const { by = HERE, labels = [], mode, when = 'queue', tenant, rehearsal } = options;
     const command: SendCommand = { kind: 'send', key, input, by, labels, when };
     if (options.session === undefined)
       return this.#start(
-        { agent: this.agent(options.agent ?? ''), mode, tenant: checkTenant(tenant) },
+        { agent: this.agent(options.agent ?? ''), mode, tenant: checkTenant(tenant), rehearsal },
         command,
       );
     return this.#say(options.session, command);
@@ -224,6 +239,16 @@ export class Runtime {
   /** The gate of the whole store: its mode, and who set it. */
   gate(): Promise<Gate> {
     return this.#dispatcher.gate();
+  }
+
+  /**
+   * A new session on another one's events up to a place; the parent goes on as it is. Throws `session-not-found`,
+   * `fork-place-missing`, `fork-too-deep`.
+   */
+  async fork(options: ForkOptions): Promise<Forked> {
+    const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
+    const context = { store: this.store, clock: this.#clock, faults: this.#faults };
+    return fork(context, { ...options, key, by: options.by ?? HERE });
   }
 
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
@@ -329,15 +354,17 @@ export class Runtime {
 
   async #create(
     session: string,
-    { agent, mode, tenant }: NewSession,
+    { agent, mode, tenant, rehearsal }: NewSession,
     command: SendCommand,
   ): Promise<boolean> {
     const batch = new Batch(new LiveSession(session), this.#clock.now());
     const data = {
+      session,
       agent: agent.definition,
       program: PROGRAM,
       ...(mode && { mode }),
       ...(tenant !== '' && { tenant }),
+      ...(rehearsal && { rehearsal }),
     };
     batch.add({ type: 'session.created', data });
     const decision = decide(batch.state, command, batch.at);
@@ -391,6 +418,7 @@ export class Runtime {
     await this.#sessions.append(
       session,
       (state, now) => {
+        if (state.rehearsal && !this.#rehearsal) throw isRehearsal(session);
         decision = decide(state, command, now);
         return decision.kind === 'facts' ? decision.facts.map((fact) => ({ fact, blobs: [] })) : [];
       },
@@ -427,10 +455,16 @@ const checkTenant = (tenant = ''): string => {
 
 const checkKey = (key: string): string => {
   if (KEY.test(key)) return key;
-  throw badInput('turn-key-invalid', 'A turn key is 1 to 255 visible ASCII characters, without spaces.', {
+  throw badInput('turn-key-invalid', 'A key is 1 to 255 visible ASCII characters, without spaces.', {
     length: key.length,
   });
 };
+
+const isRehearsal = (session: string): OnrecordError =>
+  new OnrecordError(
+    `Session ${session} is a rehearsal: nothing in it was done in the world, so it cannot be gone on with. Rehearse again instead.`,
+    { code: 'session-is-rehearsal', next: 'look-again', details: { session } },
+  );
 
 const refused = (decision: Exclude<Decision, { kind: 'facts' }>, session: string): OnrecordError => {
   if (decision.kind === 'replayed') return badInput('already-done', 'This was done already.', { session });

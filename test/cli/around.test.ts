@@ -73,7 +73,7 @@ test('doctor-is-content: nothing to say ends with 0', async () => {
   await place.onrecord('run', 'clerk', 'x');
   const { code, stdout } = await place.onrecord('doctor');
   expect(stdout).toMatch(/^✓ program +\d+\.\d+\.\d+, Node \d+\.\d+\.\d+, SQLite \d+\.\d+/);
-  expect(stdout).toMatch(/^✓ store +.*log\.db, \d+ kB, format 1/m);
+  expect(stdout).toMatch(/^✓ store +.*log\.db, \d+ kB, format 2/m);
   expect(stdout).toMatch(/^✓ integrity +1 session, heads match/m);
   expect(stdout).toContain('All is well.');
   expect(code).toBe(0);

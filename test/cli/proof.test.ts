@@ -203,7 +203,7 @@ describe('replay', () => {
     const ran = await project.onrecord(['replay', session, '--diff']);
     expect(ran.code).toBe(7);
     expect(ran.stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'Likely cause: the prompt: instructions, tool definitions or settings are not what was sent.',
+      'Likely cause: the prompt: the instructions are not what was sent.',
     );
     expect(ran.stdout).toContain('in the request  /instructions');
     expect(ran.stdout).toContain('- recorded   "You are single."');

@@ -10,6 +10,7 @@ import { sha256 } from '../../src/event/canonical.ts';
 import { ConflictError, FencedError, type LogStore, type Owner } from '../../src/log/store.ts';
 import { blobOf, grow, OWNER_A, OWNER_B, sealed } from '../kit/chain.ts';
 import { calm } from '../kit/clock.ts';
+import { describeForks } from './log-fork.ts';
 import { describeLeases } from './log-lease.ts';
 import { describeReading } from './log-reading.ts';
 
@@ -275,6 +276,7 @@ export const describeLog = (name: string, openStore: OpenStore): void => {
     });
   });
 
+  describeForks(name, fresh);
   describeReading(name, fresh);
   describeLeases(name, fresh);
 };

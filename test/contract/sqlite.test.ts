@@ -2,16 +2,19 @@
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { chainHash, genesis, open } from '../../src/event/envelope.ts';
-import { STORE_FORMAT } from '../../src/log/migrations.ts';
+import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from '../../src/log/migrations.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
-import type { LogStore } from '../../src/log/store.ts';
+import type { Claim, LogStore } from '../../src/log/store.ts';
 import { startChild } from '../kit/child.ts';
-import { blobOf, grow, sealed } from '../kit/chain.ts';
+import { blobOf, grow, OWNER_A, sealed } from '../kit/chain.ts';
 import { FakeClock, until } from '../kit/clock.ts';
 import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
+
+const claim = (store: LogStore, session: string): Promise<Claim> =>
+  store.claim({ session, owner: OWNER_A, now: 0, leaseMs: 1000, isGone: () => false });
 
 /** Every seq from 1 on without a gap, each linked to the one before. */
 const expectChain = async (store: LogStore, session: string): Promise<readonly string[]> => {
@@ -27,6 +30,8 @@ const expectChain = async (store: LogStore, session: string): Promise<readonly s
     return opened.type === 'call.refused' ? opened.data.message : '';
   });
 };
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe('SqliteLog: several processes on one file', () => {
   test('they append to one session and to their own; every acknowledged event is there once', async () => {
@@ -155,6 +160,37 @@ describe('SqliteLog: several processes on one file', () => {
   });
 });
 
+describe('SqliteLog: files of earlier formats', () => {
+  test('a store of each earlier format is brought up to date with its sessions as they were', async () => {
+    const whole = tempFile();
+    const now = new SqliteLog(whole);
+    const events = await grow(now, 's', ['a', 'b', 'c']);
+    await now.close();
+    for (let format = 1; format < STORE_FORMAT; format++) {
+      const file = tempFile();
+      const db = new DatabaseSync(file);
+      for (const step of MIGRATIONS.slice(0, format)) db.exec(step);
+      db.exec(
+        `ATTACH '${whole}' AS whole; INSERT INTO session (id, name, epoch) SELECT id, name, epoch FROM whole.session`,
+      );
+      db.exec('INSERT INTO event SELECT * FROM whole.event');
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${format}`);
+      db.close();
+      const store = openSqlite(file);
+      expect(await store.read('s')).toEqual(events);
+      await store.append({
+        session: 'f',
+        expected: 2,
+        fork: { parent: 's', seq: 2 },
+        events: sealed('f', ['x'], { from: 3, ...(events[1] && { prev: events[1].hash }) }),
+      });
+      expect(await store.read('f')).toHaveLength(3);
+      await grow(store, 's', ['d']);
+      expect(await store.read('s')).toHaveLength(4);
+    }
+  });
+});
+
 describe('SqliteLog: files that are not its own', () => {
   test('a newer format is refused and not touched', async () => {
     const file = tempFile();
@@ -220,6 +256,28 @@ describe('SqliteLog: files that are not its own', () => {
 });
 
 describe('SqliteLog: the file underneath', () => {
+  test('a lease is written without a sync of its own; whatever happens to it, the next append has one', async () => {
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+    const levels = (): readonly string[] =>
+      exec.mock.calls.flatMap(([text]) => /synchronous = (\w+)/.exec(text)?.[1] ?? []);
+    const file = tempFile();
+    const store = openSqlite(file, { busyMs: 0 });
+    await grow(store, 's', ['a']);
+    expect(levels()).toEqual(['FULL']);
+    expect(await claim(store, 's')).toMatchObject({ won: true });
+    expect(levels()).toEqual(['FULL', 'NORMAL', 'FULL']);
+    await expect(claim(store, 'nobody')).rejects.toMatchObject({ code: 'session-not-found' });
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(claim(store, 's')).rejects.toMatchObject({ code: 'store-busy' });
+    other.exec('COMMIT');
+    other.close();
+    expect(levels().at(-1)).toBe('FULL');
+    const before = levels().length;
+    await Promise.all([grow(store, 's', ['b']), claim(store, 's')]);
+    expect(levels()).toHaveLength(before);
+  });
+
   test('nothing is acknowledged in a file that was moved away, and all goes on when it is back', async () => {
     const file = tempFile();
     const store = openSqlite(file);

@@ -21,8 +21,10 @@ import type { World } from './world.ts';
 export const fold = (session: string, events: readonly LogEvent[]): SessionState =>
   events.reduce(evolve, initial(session));
 
-const expectChain = (session: string, stored: readonly StoredEvent[]): void => {
-  let prev: string = createHash('sha256').update(`onrecord/1 ${session}`).digest('hex');
+const expectChain = (stored: readonly StoredEvent[]): void => {
+  // The first event names the session that begins the chain: a fork's is its parent's.
+  const { data } = JSON.parse(stored[0]?.body ?? '') as { data: { session: string } };
+  let prev: string = createHash('sha256').update(`onrecord/1 ${data.session}`).digest('hex');
   for (const [i, event] of stored.entries()) {
     expect(event.seq).toBe(i + 1);
     // Computed here and not by the code that wrote it: this is what somebody else's verifier does.
@@ -117,7 +119,7 @@ const expectRequests = async (
 };
 
 /** What the world says of what was done to it. */
-export const expectEffects = (world: World, events: readonly LogEvent[]): void => {
+export const expectEffects = (world: World, session: string, events: readonly LogEvent[]): void => {
   const startedBefore = new Set(
     events.flatMap((event) =>
       event.type === 'call.started' ? [`${event.data.call}#${event.data.attempt}`] : [],
@@ -126,13 +128,14 @@ export const expectEffects = (world: World, events: readonly LogEvent[]): void =
   const keys = new Map<string, string>();
   const counts = new Map<string, number>();
   for (const { call, effect, key, attempt } of world.executions) {
-    const [, id = ''] = call.split(' ');
+    const [owner, id = ''] = call.split(' ');
+    expect(keys.get(call) ?? key).toBe(key);
+    keys.set(call, key);
+    if (owner !== session) continue;
     expect(
       startedBefore.has(`${id}#${attempt}`),
       `attempt ${attempt} of ${id} was recorded before it ran`,
     ).toBe(true);
-    expect(keys.get(call) ?? key).toBe(key);
-    keys.set(call, key);
     counts.set(call, (counts.get(call) ?? 0) + 1);
     if (effect === 'once') expect(counts.get(call), `executions of ${id}`).toBe(1);
   }
@@ -159,12 +162,12 @@ export const audit = async (
   incremental?: SessionState,
 ): Promise<readonly LogEvent[]> => {
   const stored = await store.read(session);
-  expectChain(session, stored);
+  expectChain(stored);
   const events = stored.map(open);
   expectDecisions(session, events);
   expectOutcomes(events);
   await expectRequests(store, events, heard);
-  expectEffects(world, events);
+  expectEffects(world, session, events);
   if (incremental) expect(incremental).toEqual(fold(session, events));
   const replayed = replay({ session, events, encoderOf: () => neutralEncoder, program: 'audit' });
   expect(replayed.difference).toBeUndefined();

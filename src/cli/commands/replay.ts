@@ -1,6 +1,6 @@
 /** onrecord replay: the recorded facts through today's decider, every decision compared byte for byte. */
 import { systemClock } from '../../clock.ts';
-import { badInput, isOnrecordError } from '../../errors.ts';
+import { badInput } from '../../errors.ts';
 import type { LogEvent } from '../../event/events.ts';
 import type { LogStore } from '../../log/store.ts';
 import type { ReplayDifference, Replayed } from '../../replay/replay.ts';
@@ -11,12 +11,14 @@ import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { givenSeq, isGiven } from '../given.ts';
-import { encodersOf, interrupted, overAll, replayed, type EncoderOf } from '../proof.ts';
-import { openRecord, readRecord } from '../record.ts';
+import { encodersOf, interrupted, overAll, replayed, replayedWhole, type EncoderOf } from '../proof.ts';
+import { isUnreadable, openRecord, readRecord } from '../record.ts';
 import { differLines, identicalLines, unknownLines, wholeDiffLines } from '../replay-report.ts';
 import { showSteps } from '../replay-steps.ts';
+import { standingLines } from '../standing-lines.ts';
+import { standing } from '../../view/standing.ts';
 import { command } from '../terminal/command.ts';
-import { dim, EMPTY, line, own, SIGN, whole } from '../terminal/shown.ts';
+import { dim, EMPTY, line, own, SIGN, whole, type Shown } from '../terminal/shown.ts';
 
 export const replay: Command = {
   name: 'replay',
@@ -24,12 +26,12 @@ export const replay: Command = {
   arguments: [{ name: 'session', description: 'one session', required: false }],
   options: [
     { flags: '--all', description: 'every session of the store' },
-    { flags: '--until <seq>', description: 'stop after this event' },
+    { flags: '--until <seq>', description: 'stop after this event and show how the session stands there' },
     { flags: '--step', description: 'show event by event what was given and what was compared' },
     { flags: '--diff', description: 'where it differs, show both sides whole' },
   ],
   example: 'onrecord replay --all',
-  exits: [EXIT.done, EXIT.usage, EXIT.proofFailed, EXIT.store, EXIT.interrupted],
+  exits: [EXIT.done, EXIT.usage, EXIT.tooNew, EXIT.proofFailed, EXIT.store, EXIT.interrupted],
   async run(cli, input) {
     const [session] = input.args;
     const all = isGiven(input, 'all');
@@ -58,8 +60,10 @@ class OneReplay {
 
   async run(session: string, input: Input): Promise<ExitCode> {
     const { screen } = this.#cli;
-    const record = await readRecord(this.#store, session);
     const until = givenSeq(input, 'until');
+    // Not further than asked: what stands behind may be damaged, or newer than this program.
+    const record = await readRecord(this.#store, session, until);
+    const head = (await this.#store.head(session))?.seq ?? record.events.length;
     const began = systemClock.monotonic();
     const compared: LogEvent[] = [];
     const found = replayed({
@@ -70,14 +74,16 @@ class OneReplay {
     });
     const ms = systemClock.monotonic() - began;
     const { difference } = found;
-    if (screen.jsonMode) screen.json(replayJson(found, ms));
+    if (screen.jsonMode)
+      screen.json({ ...replayJson(found, ms), ...(until !== undefined && { state: standing(found.state) }) });
     else if (isGiven(input, 'step')) {
       const reached = compared.slice(0, found.events);
       const end = await showSteps(screen, reached);
       if (end === 'interrupted') return EXIT.interrupted;
     }
     if (!difference) {
-      screen.out(...identicalLines(found, ms, record.events.length));
+      screen.out(...identicalLines(found, ms, head));
+      if (until !== undefined) screen.out(...standingLines(found.state, screen.look));
       return EXIT.done;
     }
     await this.#differs(record, found, difference, isGiven(input, 'diff'));
@@ -92,7 +98,8 @@ class OneReplay {
   ): Promise<void> {
     const { screen } = this.#cli;
     const pair = await this.#pair(record, difference);
-    const report = { found, difference, record, look: screen.look, pair };
+    const { seq: head = record.events.length } = (await this.#store.head(found.session)) ?? {};
+    const report = { found, difference, record, head, look: screen.look, pair };
     screen.out(...differLines(report));
     if (diff) screen.out(...wholeDiffLines(report));
     else
@@ -134,48 +141,84 @@ const replayJson = (
 });
 
 const replayAll = async (cli: Cli, store: LogStore, encoderOf: EncoderOf): Promise<ExitCode> => {
-  const { screen } = cli;
+  const sums: Sums = { sessions: 0, events: 0, decisions: 0, requests: 0, tooNew: 0, unknown: new Map() };
   const began = systemClock.monotonic();
-  const unknown = new Map<string, number>();
-  let [sessions, events, decisions, requests] = [0, 0, 0, 0];
-  const wrong = await overAll(cli, store, async (session) => {
-    sessions++;
-    try {
-      const record = await readRecord(store, session);
-      const sessionBegan = systemClock.monotonic();
-      const found = replayed({ session, events: record.events, encoderOf });
-      events += found.events;
-      decisions += found.decisions;
-      requests += found.requests;
-      const { provider } = found.state.agent.model;
-      if (found.requestsUnknown > 0)
-        unknown.set(provider, (unknown.get(provider) ?? 0) + found.requestsUnknown);
-      if (screen.jsonMode) screen.jsonLine(replayJson(found, systemClock.monotonic() - sessionBegan));
-      else if (found.difference) {
-        const { seq, type, path } = found.difference;
-        screen.out(
-          line`${SIGN.fail} ${whole(session)} differs at event ${seq} of ${record.events.length}: ${type} ${whole(path)}`,
-        );
-      }
-      return { wrong: found.difference !== undefined };
-    } catch (error) {
-      // One damaged session does not keep the others from being checked.
-      if (!isOnrecordError(error) || error.next !== 'corrupt') throw error;
-      if (screen.jsonMode) screen.jsonLine({ session, identical: false, error: error.code });
-      else screen.out(line`${SIGN.fail} ${whole(session)} cannot be replayed: ${error.message}`);
-      return { wrong: true };
+  const wrong = await overAll(cli, store, (session) => replayOne(cli, store, { session, encoderOf, sums }));
+  if (cli.interrupt.signal.aborted) return interrupted(cli, sums.sessions);
+  cli.screen.out(...summaryLines(sums, wrong, systemClock.monotonic() - began));
+  if (wrong > 0) return EXIT.proofFailed;
+  return sums.tooNew > 0 ? EXIT.tooNew : EXIT.done;
+};
+
+type Sums = {
+  sessions: number;
+  events: number;
+  decisions: number;
+  requests: number;
+  /** Sessions with events that this program does not know. */
+  tooNew: number;
+  /** Requests that were not compared, by provider. */
+  readonly unknown: Map<string, number>;
+};
+
+type One = { readonly session: string; readonly encoderOf: EncoderOf; readonly sums: Sums };
+
+const replayOne = async (
+  { screen }: Cli,
+  store: LogStore,
+  { session, encoderOf, sums }: One,
+): Promise<{ readonly wrong: boolean }> => {
+  sums.sessions++;
+  const began = systemClock.monotonic();
+  try {
+    const found = await replayedWhole(store, session, encoderOf);
+    add(sums, found);
+    if (screen.jsonMode) screen.jsonLine(replayJson(found, systemClock.monotonic() - began));
+    else if (found.difference) {
+      const { seq, type, path, area } = found.difference;
+      const { seq: head = seq } = (await store.head(session)) ?? {};
+      screen.out(
+        line`${SIGN.fail} ${whole(session)} differs at event ${seq} of ${head}: ${type} ${whole(path)}  ${dim(area)}`,
+      );
     }
-  });
-  if (cli.interrupt.signal.aborted) return interrupted(cli, sessions);
-  const sums = line`${countOf(events, 'event')}, ${countOf(decisions, 'decision')}, ${countOf(requests, 'request')} byte for byte`;
-  const time = formatDuration(systemClock.monotonic() - began);
-  if (wrong > 0)
-    screen.out(
-      EMPTY,
-      line`${SIGN.fail} ${countOf(wrong, 'session')} of ${sessions} differ.  ${dim(own('replay-differs'))}`,
-    );
-  else screen.out(line`${SIGN.ok} ${countOf(sessions, 'session')}, all identical: ${sums}.`);
-  screen.out(line`  No network, no tools, no clock. ${time}.`);
-  for (const [provider, count] of unknown) screen.out(...unknownLines(count, provider));
-  return wrong > 0 ? EXIT.proofFailed : EXIT.done;
+    return { wrong: found.difference !== undefined };
+  } catch (error) {
+    // One session that cannot be read does not keep the others from being checked.
+    if (!isUnreadable(error)) throw error;
+    const tooNew = error.code === 'event-too-new';
+    if (tooNew) sums.tooNew++;
+    if (screen.jsonMode) screen.jsonLine({ session, identical: tooNew ? null : false, error: error.code });
+    else
+      screen.out(
+        line`${tooNew ? SIGN.wait : SIGN.fail} ${whole(session)} cannot be replayed: ${error.message}`,
+      );
+    return { wrong: !tooNew };
+  }
+};
+
+const add = (sums: Sums, { events, decisions, requests, requestsUnknown, state }: Replayed): void => {
+  sums.events += events;
+  sums.decisions += decisions;
+  sums.requests += requests;
+  const { provider } = state.agent.model;
+  if (requestsUnknown > 0) sums.unknown.set(provider, (sums.unknown.get(provider) ?? 0) + requestsUnknown);
+};
+
+const summaryLines = (sums: Sums, wrong: number, ms: number): readonly Shown[] => {
+  const { sessions, events, decisions, requests, tooNew } = sums;
+  const counts = line`${countOf(events, 'event')}, ${countOf(decisions, 'decision')}, ${countOf(requests, 'request')} byte for byte`;
+  const newer =
+    tooNew > 0 ? line`, ${countOf(tooNew, 'session')} not judged: a newer program wrote them` : EMPTY;
+  const verdict =
+    wrong > 0
+      ? [
+          EMPTY,
+          line`${SIGN.fail} ${countOf(wrong, 'session')} of ${sessions} differ${newer}.  ${dim(own('replay-differs'))}`,
+        ]
+      : [line`${SIGN.ok} ${countOf(sessions - tooNew, 'session')}, all identical: ${counts}${newer}.`];
+  return [
+    ...verdict,
+    line`  No network, no tools, no clock. ${formatDuration(ms)}.`,
+    ...[...sums.unknown].flatMap(([provider, count]) => unknownLines(count, provider)),
+  ];
 };

@@ -67,10 +67,14 @@ const resumeAll = async (cli: Cli): Promise<ExitCode> => {
   const codes: ExitCode[] = [];
   for (const { session } of rows.toReversed()) {
     if (cli.interrupt.signal.aborted) break;
-    const reading = await readSession(store, session);
-    if (!canGoOn(reading.state)) continue;
-    if (codes.length > 0) screen.out(EMPTY);
-    codes.push(await guarded(cli, () => resumeOne(cli, reading)));
+    codes.push(
+      ...(await guarded(cli, async () => {
+        const reading = await readSession(store, session);
+        if (!canGoOn(reading.state)) return [];
+        if (codes.length > 0) screen.out(EMPTY);
+        return [await resumeOne(cli, reading)];
+      })),
+    );
   }
   if (codes.length === 0) {
     screen.out(line`${SIGN.ok} Nothing to resume: every session rests.`);
@@ -80,12 +84,12 @@ const resumeAll = async (cli: Cli): Promise<ExitCode> => {
 };
 
 /** One session that cannot go on does not keep the others. */
-const guarded = async (cli: Cli, work: () => Promise<ExitCode>): Promise<ExitCode> => {
+const guarded = async (cli: Cli, work: () => Promise<readonly ExitCode[]>): Promise<readonly ExitCode[]> => {
   try {
     return await work();
   } catch (error) {
     if (!isOnrecordError(error) || error.next === 'bug') throw error;
     cli.screen.error(error);
-    return EXIT.failed;
+    return [EXIT.failed];
   }
 };

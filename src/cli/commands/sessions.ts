@@ -40,7 +40,14 @@ export const sessions: Command = {
     const found = (await store?.sessions(query)) ?? [];
     const rows = found.slice(0, limit);
     if (screen.jsonMode) {
-      screen.json(rows.map(({ session, head, summary }) => ({ session, events: head, ...summary })));
+      screen.json(
+        rows.map(({ session, head, summary, fork }) => ({
+          session,
+          events: head,
+          ...summary,
+          ...(fork && { fork }),
+        })),
+      );
       return EXIT.done;
     }
     if (rows.length === 0) {

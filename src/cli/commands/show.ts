@@ -12,18 +12,19 @@ import type { Command, Input } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { modeLines, sessionMode, storeMode } from '../gate.ts';
 import { givenOption, givenSeq, isGiven } from '../given.ts';
-import { openRecord } from '../record.ts';
-import { readSession } from '../session-drive.ts';
+import { knownEvents, openRecord, readKnown } from '../record.ts';
 import { nextSteps } from '../session-ending.ts';
 import { headLines } from '../session-lines.ts';
-import { eventLines, storedBytes } from '../show-event.ts';
+import { eventLines, storedBytes, unknownLines } from '../show-event.ts';
 import { showRequest } from '../show-request.ts';
 import { timelineLines } from '../timeline-lines.ts';
 import { transcriptLines } from '../transcript-lines.ts';
-import { dim, EMPTY, line, type Shown } from '../terminal/shown.ts';
+import { dim, EMPTY, join, line, own, whole, type Shown } from '../terminal/shown.ts';
 
 /** Lines of events that are shown unless --all is given. */
 export const ROWS_SHOWN_MAX = 200;
+/** Forks that are named above a session. */
+const FORKS_SHOWN_MAX = 5;
 
 export const show: Command = {
   name: 'show',
@@ -51,15 +52,19 @@ export const show: Command = {
     const chosen = choiceOf(input);
     const store = await openRecord(cli);
     const until = givenSeq(input, 'until');
-    if (chosen.kind === 'conversation') {
-      const reading = await readSession(store, session, until);
-      return showReading(cli, { store, reading, stored: [] }, chosen.kind, input);
-    }
-    const stored = await store.read(session, 1, until);
+    // Only a timeline shows hashes, and only an event its bytes.
+    const exact = chosen.kind === 'event' || chosen.kind === 'timeline';
+    const stored = exact ? await store.read(session, 1, until) : [];
     if (chosen.kind === 'event') return showEvent(cli, { store, session, stored }, chosen.seq, input);
-    const reading = new Reading(session, stored.map(open));
-    if (chosen.kind === 'request') return showRequest(cli, { store, reading }, chosen.number, input);
-    return showReading(cli, { store, reading, stored }, chosen.kind, input);
+    const { events, tooNew } = exact ? knownEvents(stored) : await readKnown(store, session, until);
+    const reading = new Reading(session, events);
+    const code =
+      chosen.kind === 'request'
+        ? await showRequest(cli, { store, reading }, chosen.number, input)
+        : await showReading(cli, { store, reading, stored }, chosen.kind, input);
+    // What can be shown was shown; why the rest cannot is said last.
+    if (tooNew) throw tooNew;
+    return code;
   },
 };
 
@@ -106,12 +111,15 @@ const showEvent = (cli: Cli, { session, stored }: Stored, seq: number, input: In
     screen.bytes(storedBytes(one));
     return EXIT.done;
   }
+  const { events, tooNew } = knownEvents(stored.slice(0, seq));
+  if (tooNew && events.length === seq - 1) screen.out(...unknownLines(one));
+  if (tooNew) throw tooNew;
   const { type, at, data } = open(one);
   if (screen.jsonMode) {
     screen.json({ seq, at, type, data, hash: one.hash });
     return EXIT.done;
   }
-  const reading = new Reading(session, stored.slice(0, seq).map(open));
+  const reading = new Reading(session, events);
   screen.out(...eventLines(screen, reading, one, { full: isGiven(input, 'full'), me: cli.actor.name }));
   return EXIT.done;
 };
@@ -144,6 +152,7 @@ const showReading = async (
     ...headLines(sessionHead(reading), screen.look),
     ...modeLines('This session', sessionMode(reading.events), cli, screen.look),
     ...(past.length > 0 ? [] : modeLines('The whole store', gate, cli, screen.look)),
+    ...(await familyLines(store, reading)),
     ...past,
   );
   if (kind === 'timeline') {
@@ -161,6 +170,22 @@ const showReading = async (
   const [first, second] = nextSteps(reading.state, gate.mode);
   if (first) screen.next(first, ...(second ? ([second] as const) : []));
   return EXIT.done;
+};
+
+/** Where the session branches off from, and what branches off from it. */
+const familyLines = async (store: LogStore, reading: Reading): Promise<Shown[]> => {
+  const { session, fork } = reading.state;
+  const forked = fork && reading.events[fork.seq - 1];
+  const parent =
+    forked?.type === 'session.forked'
+      ? [line`Branches off from ${whole(forked.data.parent.session)} behind event ${forked.data.parent.seq}.`]
+      : [];
+  const rows = await store.sessions({ forkOf: session, limit: FORKS_SHOWN_MAX + 1 });
+  const places = rows
+    .slice(0, FORKS_SHOWN_MAX)
+    .map((row) => line`${whole(row.session)} behind event ${row.fork?.seq ?? 0}`);
+  const more = rows.length > FORKS_SHOWN_MAX ? own(', …') : EMPTY;
+  return places.length === 0 ? parent : [...parent, line`Forks: ${join(places, own(', '))}${more}`];
 };
 
 /** One line that says that this is the past. */

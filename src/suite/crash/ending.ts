@@ -5,9 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { sha256 } from '../../event/canonical.ts';
 import type { EffectKind } from '../../event/effect-kind.ts';
 import { open } from '../../event/envelope.ts';
+import type { LogEvent } from '../../event/events.ts';
+import type { Encoder } from '../../context/encoding.ts';
 import type { LogStore } from '../../log/store.ts';
+import { replay } from '../../replay/replay.ts';
+import { verify } from '../../replay/verify.ts';
 import { evolve, initial } from '../../session/evolve.ts';
 import { toolOf, type CallState, type SessionState } from '../../session/state.ts';
+import { PROGRAM } from '../../worker/program.ts';
 
 /** A call of the run, as people name it. */
 export type NamedCall = { readonly call: string; readonly tool: string; readonly effect: EffectKind };
@@ -20,6 +25,8 @@ export type Ending = {
   readonly executions: readonly Execution[];
   /** Messages that the log holds. */
   readonly inputs: number;
+  /** Why the log does not prove itself or replays otherwise; empty where it does. */
+  readonly unproved: string;
 };
 
 /** One execution that came to its end. */
@@ -29,7 +36,9 @@ export type Execution = NamedCall & { readonly key: string };
 export const JOURNAL = 'executions.jsonl';
 export const DESK = 'desk';
 
-export const endingOf = async (store: LogStore, session: string, folder: string): Promise<Ending> => {
+export type Ended = { readonly store: LogStore; readonly folder: string; readonly encoder: Encoder };
+
+export const endingOf = async (session: string, { store, folder, encoder }: Ended): Promise<Ending> => {
   const events = (await store.read(session)).map(open);
   const calls = new Map<string, CallState>();
   let state: SessionState = initial(session);
@@ -54,7 +63,20 @@ export const endingOf = async (store: LogStore, session: string, folder: string)
     state: [...turns, ...closings, ...deskDigests(join(folder, DESK))].join('\n'),
     executions: executionsOf(folder),
     inputs: events.filter(({ type }) => type === 'turn.accepted').length,
+    unproved: await unproved(session, { store, encoder }, events),
   };
+};
+
+/** Whatever was killed where: the log is whole, and every decision and request in it comes out again byte for byte. */
+const unproved = async (
+  session: string,
+  { store, encoder }: Omit<Ended, 'folder'>,
+  events: readonly LogEvent[],
+): Promise<string> => {
+  const [finding] = (await verify(store, session)).findings;
+  if (finding) return finding.message;
+  const { difference } = replay({ session, events, encoderOf: () => encoder, program: PROGRAM });
+  return difference ? `replay differs at event ${difference.seq}: ${difference.type} ${difference.path}` : '';
 };
 
 /** A result that was reconciled says the same as one that was heard. */

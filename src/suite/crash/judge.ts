@@ -13,6 +13,8 @@ export type Verdict =
   | 'twice'
   /** A message, or an effect that the record says was done, is not there. */
   | 'lost'
+  /** The log does not prove itself, or replays otherwise than it was recorded. */
+  | 'unproved'
   /** Another end than without the kill. */
   | 'other-end'
   /** The kill was never reached: the scenario does not take the same way each time. */
@@ -21,8 +23,8 @@ export type Verdict =
 export type Judged = { readonly verdict: Verdict; readonly detail: string };
 
 /** Under a fault plan the kill may come before or after a fault, so that another end can be right. */
-export const WRONG: ReadonlySet<Verdict> = new Set(['twice', 'lost', 'other-end']);
-export const WRONG_UNDER_PLAN: ReadonlySet<Verdict> = new Set(['twice', 'lost']);
+export const WRONG: ReadonlySet<Verdict> = new Set(['twice', 'lost', 'unproved', 'other-end']);
+export const WRONG_UNDER_PLAN: ReadonlySet<Verdict> = new Set(['twice', 'lost', 'unproved']);
 
 /** What a run is held against. */
 export type Calm = {
@@ -34,6 +36,8 @@ export type Calm = {
 export const judge = (calm: Calm, killed: Played, kill: Kill): Judged => {
   const twice = doubled(killed.ending);
   if (twice.length > 0) return { verdict: 'twice', detail: twice.join(', ') };
+  const { unproved } = killed.ending;
+  if (unproved !== '') return { verdict: 'unproved', detail: unproved };
   const astray = calm.planned ? undefined : strayed(calm.played, killed, kill);
   if (astray !== undefined) return { verdict: 'not-reached', detail: astray };
   return judgeEnding(calm, killed.ending);

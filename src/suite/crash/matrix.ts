@@ -202,6 +202,7 @@ export const verdictCounts = (results: readonly KillResult[]): Readonly<Record<V
     'in-doubt': count('in-doubt'),
     twice: count('twice'),
     lost: count('lost'),
+    unproved: count('unproved'),
     'other-end': count('other-end'),
     'not-reached': count('not-reached'),
   };

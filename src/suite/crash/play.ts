@@ -54,7 +54,7 @@ export const play = async (stage: Stage): Promise<Ending> => {
     ({ session } = await insist(() => runtime.send({ ...to, message, key: `turn-${i + 1}` })));
     if ((await settleTurn(runtime, session, scenario)) === 'in-doubt') break;
   }
-  return endingOf(store, session ?? '', folder);
+  return endingOf(session ?? '', { store, folder, encoder: agent.model.encoder });
 };
 
 const settleTurn = async (runtime: Runtime, session: string, scenario: CrashScenario): Promise<string> => {

@@ -49,6 +49,7 @@ const VERDICTS: Readonly<Record<Verdict, { readonly words: string; readonly stat
   'in-doubt': { words: 'in doubt', state: 'doubt' },
   twice: { words: 'twice', state: 'fail' },
   lost: { words: 'lost', state: 'fail' },
+  unproved: { words: 'not proved', state: 'fail' },
   'other-end': { words: 'other end', state: 'fail' },
   'not-reached': { words: 'not reached', state: 'wait' },
 };
@@ -121,9 +122,17 @@ ${figure('wrong', wrong, 'fail')}
 </dl>`;
 };
 
-const COLUMNS: readonly Verdict[] = ['same-end', 'in-doubt', 'twice', 'lost', 'other-end', 'not-reached'];
+const COLUMNS: readonly Verdict[] = [
+  'same-end',
+  'in-doubt',
+  'twice',
+  'lost',
+  'unproved',
+  'other-end',
+  'not-reached',
+];
 /** These have a column only where there is something in it. */
-const RARE: ReadonlySet<Verdict> = new Set(['other-end', 'not-reached']);
+const RARE: ReadonlySet<Verdict> = new Set(['unproved', 'other-end', 'not-reached']);
 /** Numbers of these stand in their colour. */
 const LOUD: ReadonlySet<string> = new Set(['doubt', 'fail', 'wait']);
 

@@ -21,6 +21,7 @@ export const wrongWords = (results: readonly KillResult[]): string => {
   const parts = [
     ...(counts.twice > 0 ? [`${counts.twice} ran an effect twice`] : []),
     ...(counts.lost > 0 ? [`${counts.lost} lost something`] : []),
+    ...(counts.unproved > 0 ? [`${counts.unproved} left a log that does not prove itself`] : []),
     ...(counts['other-end'] > 0 ? [`${counts['other-end']} came to another end`] : []),
   ];
   return `${wrong.length} of ${countOf(results.length, 'kill')} ended wrong: ${parts.join(', ')}.`;

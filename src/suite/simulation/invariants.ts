@@ -48,6 +48,29 @@ export const violations = async (evidence: Evidence): Promise<readonly Violation
   return found;
 };
 
+/** A fork proves itself, replays, shares the past that it says, and rests with nothing open. */
+export const forkViolations = async (
+  log: LogStore,
+  session: string,
+  shared: number,
+): Promise<readonly Violation[]> => {
+  const found: Violation[] = [];
+  const no = (invariant: string, what: string): void => void found.push({ invariant, what });
+  for (const { message } of (await verify(log, session)).findings) no('10 verify', `fork: ${message}`);
+  const events = (await log.read(session)).map(open);
+  const { difference, state } = replay({
+    session,
+    events,
+    encoderOf: () => neutralEncoder,
+    program: PROGRAM,
+  });
+  if (difference) no('1 replay', `fork: ${canonical({ ...difference })}`);
+  if (events[shared]?.type !== 'session.forked') no('11 fork', `it does not begin behind event ${shared}`);
+  const left = [state.active?.turn, ...state.queue, ...state.leftOpen.map(({ id }) => id)];
+  if (left.some((one) => one !== undefined)) no('11 fork', `left open: ${left.join(' ')}`);
+  return found;
+};
+
 type Say = (invariant: string, what: string) => void;
 
 /** 3: no effect twice. 4: nothing executed but what was allowed or approved. Intent before effect. */

@@ -13,7 +13,7 @@ import type { Faults } from '../../worker/fault-point.ts';
 import { Runtime } from '../../worker/runtime.ts';
 import { Dice } from './dice.ts';
 import { faultyStore, never, type Life } from './faulty-store.ts';
-import { violations, type Violation } from './invariants.ts';
+import { forkViolations, violations, type Violation } from './invariants.ts';
 import { oracleModel } from './oracle-model.ts';
 import { act, type Stage } from './people.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -25,6 +25,8 @@ const ACTIONS_MAX = 60;
 /** Rounds after the faults have stopped; a session that does not rest by then is stuck. */
 const HEAL_ROUNDS_MAX = 400;
 const HEAL_STEP_MS = 60_000;
+/** So that the dice of a fork are not those of its history. */
+const FORK_PRIME = 15_485_863;
 
 export type History = {
   readonly seed: number;
@@ -205,6 +207,13 @@ export class Simulation implements Stage {
     }
   }
 
+  /** A fork at some event, by dice of its own: the history is the same with it and without. */
+  async #branch(events: number): Promise<readonly Violation[]> {
+    const at = new Dice(this.seed + FORK_PRIME).whole(1, events);
+    const { session, parent } = await this.runtime.fork({ session: this.session, at, key: 'fork' });
+    return forkViolations(this.log, session, parent.seq);
+  }
+
   async #judge(): Promise<History> {
     const { session, log, world, acknowledged, seed } = this;
     const broken = await violations({
@@ -216,13 +225,14 @@ export class Simulation implements Stage {
       unannounced: this.#unannounced,
     });
     const events = log.peek(session);
+    const branched = await this.#branch(events.length);
     return {
       seed,
       events: events.length,
       effects: world.effects.length,
       crashes: this.#crashes,
       inDoubt: events.filter(({ body }) => body.includes('"type":"call.doubted"')).length,
-      violations: broken,
+      violations: [...broken, ...branched],
     };
   }
 }
