@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { badInput } from '../errors.ts';
-import type { AgentDefinition, Policy, PolicyRule, ToolDefinition } from '../event/definition.ts';
+import type { AgentDefinition, Policy, ToolDefinition } from '../event/definition.ts';
 import { policyProblem } from '../effect/policy-check.ts';
 import type { Model } from '../model/model.ts';
 import { scriptedModel } from '../model/scripted.ts';
@@ -12,6 +12,7 @@ import type { Agent } from '../worker/agent.ts';
 import type { Cli } from './cli.ts';
 import type { Input } from './command.ts';
 import { givenOption } from './given.ts';
+import type { PolicyInFile } from './yaml-policy.ts';
 
 const INSTRUCTIONS_BYTES_MAX: number = 1024 * 1024;
 
@@ -113,15 +114,15 @@ const textOf = ({ cwd }: Cli, option: string, path: string): string => {
   return readFileSync(file, 'utf8');
 };
 
-/** A policy file is the list of rules that an agent file has under `policy`. */
+/** A policy file is what an agent file has under `policy`: rules, or rules and how people are asked. */
 const policyOf = async (cli: Cli, path: string): Promise<Policy> => {
   const { readYaml } = await import('./yaml-file.ts');
-  const { policyRules } = await import('./yaml-agent.ts');
+  const { policyIn, policySchema } = await import('./yaml-policy.ts');
   const document = readYaml(Buffer.from(textOf(cli, 'policy', path)), {
     where: path,
     code: 'policy-invalid',
   });
-  const policy: Policy = { rules: document.check(policyRules) as readonly PolicyRule[] };
+  const policy = policyIn(document.check(policySchema(document.value)) as PolicyInFile);
   const problem = policyProblem(policy);
   if (problem !== undefined) throw document.fail(problem);
   return policy;

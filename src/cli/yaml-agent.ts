@@ -6,16 +6,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { badInput, isOnrecordError } from '../errors.ts';
-import {
-  LIMITS_DEFAULT,
-  type AskTerms,
-  type ContextPlan,
-  type Limits,
-  type Policy,
-  type PolicyRule,
-} from '../event/definition.ts';
+import { LIMITS_DEFAULT, type ContextPlan, type Limits } from '../event/definition.ts';
 import { policyProblem } from '../effect/policy-check.ts';
-import { EFFECT_KINDS } from '../event/effect-kind.ts';
 import type { JsonObject } from '../event/json.ts';
 import { scriptedModel } from '../model/scripted.ts';
 import { readScript } from '../model/script-file.ts';
@@ -24,8 +16,8 @@ import { resolveModel } from '../model/models.ts';
 import type { Provider } from '../model/provider/provider.ts';
 import type { Tool } from '../tool/tool.ts';
 import { defineAgent, type Agent } from '../worker/agent.ts';
-import { DURATION_WORDS, durationMs } from './duration.ts';
 import { toolSetSchema, toolsOf, type ToolSet, type ToolSetPlace } from './tool-sets.ts';
+import { policyIn, policySchema, type PolicyInFile } from './yaml-policy.ts';
 import { readYaml, YAML_BYTES_MAX, type YamlDocument } from './yaml-file.ts';
 
 export const AGENTS_FOLDER = 'agents';
@@ -33,67 +25,6 @@ const CODE = 'agent-file-invalid';
 const AGENT_FILES_MAX = 1000;
 
 const text = z.string().min(1);
-const scalar = z.union(
-  [z.string(), z.number(), z.boolean(), z.null()],
-  'must be a text, a number, true, false or null',
-);
-
-const CONDITION_TESTS = [
-  'equals',
-  'oneOf',
-  'atMost',
-  'atLeast',
-  'domainIn',
-  'hostIn',
-  'below',
-  'only',
-] as const;
-
-const condition = z
-  .strictObject({
-    at: z.string().regex(/^(\/.*)?$/, 'must be a JSON Pointer, as in "/to"'),
-    equals: scalar.optional(),
-    oneOf: z.array(z.union([z.string(), z.number()])).optional(),
-    atMost: z.number().optional(),
-    atLeast: z.number().optional(),
-    domainIn: z.array(text).optional(),
-    hostIn: z.array(text).optional(),
-    below: z.array(text).optional(),
-    only: z.array(z.string()).optional(),
-  })
-  .refine((one) => CONDITION_TESTS.filter((test) => one[test] !== undefined).length === 1, {
-    message: `a condition holds "at" and one of ${CONDITION_TESTS.join(', ')}`,
-  });
-
-const duration = z
-  .string(`must be ${DURATION_WORDS}`)
-  .refine((given) => durationMs(given) !== undefined, { message: `must be ${DURATION_WORDS}` });
-
-const asked = z.strictObject({
-  by: z.array(text).min(1).optional(),
-  fourEyes: z.boolean().optional(),
-  expires: duration.optional(),
-  escalate: z.strictObject({ after: duration, to: z.array(text).min(1) }).optional(),
-});
-
-const rule = z.strictObject({
-  id: text,
-  tools: z.array(text).optional(),
-  effects: z.array(z.enum(EFFECT_KINDS)).optional(),
-  egress: z.boolean().optional(),
-  seen: z
-    .array(z.enum(['untrusted', 'private']))
-    .min(1)
-    .optional(),
-  when: z.array(condition).optional(),
-  do: z.enum(['allow', 'ask', 'deny']),
-  reason: text.optional(),
-  ask: asked.optional(),
-});
-
-/** The rules of a policy, as an agent file and a policy file have them. */
-export const policyRules: z.ZodType = z.array(rule);
-
 const limits = z.strictObject(
   Object.fromEntries(Object.keys(LIMITS_DEFAULT).map((name) => [name, z.number().positive().optional()])),
 );
@@ -134,46 +65,10 @@ const shape = {
   context: context.optional(),
 };
 
-const rules = z.array(rule, 'must be a list of rules, or { rules, ask }');
-
-/** A policy is its rules, or rules and how people are asked: each mistake is shown where it stands. */
+/** The policy has two forms: each mistake is shown where it stands. */
 const schemaFor = (file: unknown): z.ZodType => {
   const { policy } = (file ?? {}) as { readonly policy?: unknown };
-  const whole = typeof policy === 'object' && policy !== null && !Array.isArray(policy);
-  return z.strictObject({
-    ...shape,
-    policy: (whole ? z.strictObject({ rules, ask: asked.optional() }) : rules).optional(),
-  });
-};
-
-/** How an agent file says who may decide and until when: lengths of time as people write them. */
-type AskedInFile = {
-  readonly by?: readonly string[];
-  readonly fourEyes?: boolean;
-  readonly expires?: string;
-  readonly escalate?: { readonly after: string; readonly to: readonly string[] };
-};
-
-type RuleInFile = Omit<PolicyRule, 'ask'> & { readonly ask?: AskedInFile };
-
-const askOf = (given: AskedInFile | undefined): { readonly ask?: AskTerms } => {
-  if (given === undefined) return {};
-  const { expires, escalate, ...rest } = given;
-  const expiresMs = expires === undefined ? undefined : durationMs(expires);
-  const afterMs = escalate === undefined ? undefined : durationMs(escalate.after);
-  return {
-    ask: {
-      ...rest,
-      ...(expiresMs !== undefined && { expiresMs }),
-      ...(escalate && afterMs !== undefined && { escalate: { afterMs, to: escalate.to } }),
-    },
-  };
-};
-
-const policyOf = (given: AgentFile['policy'] = []): Policy => {
-  const all = 'rules' in given ? given.rules : given;
-  const asks = 'rules' in given ? askOf(given.ask) : {};
-  return { rules: all.map(({ ask, ...rest }) => ({ ...rest, ...askOf(ask) })), ...asks };
+  return z.strictObject({ ...shape, policy: policySchema(policy).optional() });
 };
 
 /** What an agent file may refer to. */
@@ -190,9 +85,7 @@ type AgentFile = {
   readonly instructions: string;
   readonly model: ModelInFile;
   readonly tools?: readonly ToolSet[];
-  readonly policy?:
-    | readonly RuleInFile[]
-    | { readonly rules: readonly RuleInFile[]; readonly ask?: AskedInFile };
+  readonly policy?: PolicyInFile;
   readonly limits?: Partial<Limits>;
   readonly context?: ContextPlan;
 };
@@ -220,7 +113,7 @@ export const readAgentFile = async (where: string, place: AgentFilePlace): Promi
   for (const [index, set] of (file.tools ?? []).entries())
     tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
   const model = await placed(document, placeOfModel(file.model), () => modelIn(file.model, place));
-  const policy = policyOf(file.policy);
+  const policy = policyIn(file.policy ?? []);
   const { description, instructions, limits: given, context: plan } = file;
   // Rules that cannot mean what they say are refused at the rules, not at the head of the file.
   await placed(document, ['policy'], () => {

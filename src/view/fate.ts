@@ -61,7 +61,7 @@ export const fateOf = (record: SessionRecord, call: CallId, what: 'decide' | 'se
   return { kind: 'cancelled', at: cancelled.at, by: cancelledBy(events, cancelled.seq) };
 };
 
-/** Who asked for the cancel that ended a call. */
+/** Who asked for the cancel, or for the fork, that ended a call. */
 export const cancelledBy = (events: readonly LogEvent[], seq: number): Actor | undefined => {
   const asked = events.findLast(
     (event) => (event.type === 'turn.cancel_requested' || event.type === 'session.forked') && event.seq < seq,
