@@ -24,6 +24,7 @@ import {
 } from '../src/index.ts';
 import { Simulation } from '../src/suite/simulation/simulate.ts';
 import { PROGRAM, VERSION } from '../src/worker/program.ts';
+import { fromPeople } from './golden-people.ts';
 import { GOLDEN, goldenText } from '../test/kit/golden.ts';
 
 /** Histories that are looked at; of those that fit the shortest is kept. */
@@ -110,7 +111,10 @@ const SIMULATED: Readonly<Record<string, { readonly shape: string; readonly has:
   },
   'queued-turns': {
     shape: 'turns that waited for each other',
-    has: (events) => events.filter(({ type }) => type === 'turn.accepted').length > 2,
+    has: all(
+      has('request.built'),
+      (events) => events.filter(({ type }) => type === 'turn.accepted').length > 2,
+    ),
   },
 };
 
@@ -304,3 +308,4 @@ await fromSimulator();
 await fromExamples();
 await fromUpgrade();
 await fromScripts();
+for (const { name, store, session, shape } of await fromPeople()) await write(name, store, session, shape);

@@ -20,6 +20,7 @@ import { isStandardSchema } from '../tool/schema.ts';
 import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
+import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { priced, type PriceSource } from './priced.ts';
 import { encodeResult } from './result.ts';
@@ -101,7 +102,7 @@ export const requestJob = async (
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => sleep(clock, ms, signal),
   };
-  const reply = await bounded(send(), timeoutMs, clock, abort);
+  const reply = counted(await bounded(send(), timeoutMs, clock, abort), log);
   const ms = Math.max(0, Math.round(clock.monotonic() - began));
   const { kind, bytes, ...data } = await priced(reply, state.agent.model, { prices, at: sentAt, log });
   const type = kind === 'response' ? 'response.received' : 'request.failed';

@@ -23,7 +23,9 @@ const all = goldens();
 
 test('there are golden logs, and together they hold every event that there is', () => {
   const types = new Set(all.flatMap(({ stored }) => stored.map((one) => open(one).type)));
-  expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([]);
+  // Tokens stand in a log of the store's own, which is no session.
+  const inSessions = EVENT_TYPES.filter((type) => !type.startsWith('token.'));
+  expect(inSessions.filter((type) => !types.has(type))).toEqual([]);
 });
 
 test.each(all.map((golden) => [golden.name, golden] as const))(

@@ -324,3 +324,20 @@ test('a-process-lost while it summarised asks again, and pays for one summary th
   expect(types.filter((type) => type === 'history.summarised')).toHaveLength(1);
   expect(turnsIn(stage.heard.at(-1)?.body ?? '')).toEqual([2]);
 });
+
+test('a model that counts its tokens with what is no count is asked on: nothing is counted on that', async () => {
+  for (const usage of [
+    { input: 3, output: 1 },
+    { cacheRead: 0, cacheWrite: 0, input: Number.NaN, output: 1 },
+    { cacheRead: -1, cacheWrite: 0, input: 1, output: 1 },
+  ]) {
+    const desk = await Desk.open({ says: () => ({ usage: usage as never }) });
+    await desk.say('One.');
+    await desk.say('Two.');
+    const events = (await desk.store.read(desk.session)).map(open);
+    const answers = events.filter(({ type }) => type === 'response.received');
+    expect(answers).toHaveLength(2);
+    for (const { data } of answers) expect(data).not.toHaveProperty('usage');
+    expect(events.at(-1)?.data).toMatchObject({ turn: 2, outcome: 'done' });
+  }
+});
