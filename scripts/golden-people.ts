@@ -183,12 +183,13 @@ const steered = async (): Promise<Shaped> => {
 
 const LONG = 'This was said at length. '.repeat(40);
 
+const said = (text: string): Script['steps'][number] => ({
+  text,
+  usage: { cacheRead: 0, cacheWrite: 0, input: 400, output: 20 },
+});
+
 /** A turn left out, one pinned, a summary that is used and one that is none. */
 const summarised = async (): Promise<Shaped> => {
-  const said = (text: string): Script['steps'][number] => ({
-    text,
-    usage: { cacheRead: 0, cacheWrite: 0, input: 400, output: 20 },
-  });
   const on = await scene([
     said(LONG),
     said(LONG),

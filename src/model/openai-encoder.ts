@@ -73,7 +73,8 @@ const elements = (item: PromptItem, provider: string): readonly string[] => {
     case 'user':
       return [JSON.stringify({ role: 'user', content: item.text })];
     case 'note':
-      return [JSON.stringify({ role: 'developer', content: item.text })];
+      // Not as a developer's word: it may quote what a tool brought.
+      return [JSON.stringify({ role: 'user', content: `[Note of the runtime] ${item.text}` })];
     case 'assistant':
       return itemsOf(item.blocks, item.by.provider === provider).items;
     case 'results':

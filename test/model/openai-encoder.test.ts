@@ -218,7 +218,7 @@ describe('what an answer becomes in the next request', () => {
       { type: 'function_call_output', call_id: 'b', output: 'The call failed (x): y' },
     ]);
     expect(parsed(encoder.elements({ kind: 'note', text: 'It came late.' }))).toEqual([
-      { role: 'developer', content: 'It came late.' },
+      { role: 'user', content: '[Note of the runtime] It came late.' },
     ]);
   });
 });
