@@ -233,7 +233,6 @@ class Check {
 
   /** The log names the sessions that it is made of; the first one's name begins the chain. */
   #lineage(event: LogEvent): void {
-    if (this.#removed.data.has(event.seq)) return;
     if (event.type === 'session.created' && event.data.session !== undefined && event.seq === 1) {
       this.#origin = event.data.session;
       this.hash = genesis(this.#origin);
