@@ -62,6 +62,8 @@ export class RequestBuilder {
   readonly #origins: Entry[] = [];
   /** The last request in the log that was built in this encoding, and its number of parts. */
   #last: Last | undefined;
+  /** What stood around the last request of each form: by that its provider has signed. */
+  readonly #spoken = new Map<string, Pick<Last, 'head' | 'tail'>>();
   #frame: { readonly agent: SessionState['agent']; readonly head: Text; readonly tail: Text } | undefined;
 
   /** `encoderOf` answers how an agent's model wants its requests; undefined where this build does not know it. */
@@ -85,8 +87,9 @@ export class RequestBuilder {
     });
     const chosen = choose(state, sizes);
     if (chosen.kind === 'refused') return chosen;
-    const last = this.#last;
-    const framed = last?.head === head.digest && last.tail === tail.digest;
+    const spoken = this.#spoken.get(this.#known().name);
+    // Nothing was signed yet by whoever is asked for the first time.
+    const framed = !spoken || (spoken.head === head.digest && spoken.tail === tail.digest);
     this.#reselect(
       withStrips(chosen.choice, this.#selected, { conversation: this.#conversation, state, framed }),
       state,
@@ -152,6 +155,7 @@ export class RequestBuilder {
     this.#reselect(this.#recorded, before);
     this.#encode();
     const { head, tail } = data.frame ?? this.#last ?? {};
+    if (this.#encoder && head !== undefined) this.#spoken.set(this.#encoder.name, { head, tail });
     const asked = data.summary ? this.#asked() : [];
     const parts = this.#parts.length;
     const known = data.chain === asked.reduce(chainNode, this.#chain);

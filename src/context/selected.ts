@@ -114,14 +114,19 @@ export const withStrips = (
   if (state.signedTurn === 0) return choice;
   const next = new Selected(conversation, kept, state.summary);
   const { entries } = conversation;
+  const { provider } = state.agent.model;
   const at = framed ? next.firstOther(last) : -1;
   const behind = framed ? entries[at]?.seq : 0;
-  const broken = entries.some((entry, i) => entry.signed && i > at && !next.strips(i));
+  // What another provider signed is not sent to this one, whatever stands before it.
+  const broken = entries.some((entry, i) => isSignedBy(provider, entry) && i > at && !next.strips(i));
   if (behind === undefined || !broken) return kept;
   // What was taken out behind a later place is taken out by this one, too.
   const older = strips.filter((one) => placeOf(conversation, one.behind) < at);
   return { ...choice, strips: [...older, { upTo: state.seq, behind }] };
 };
+
+const isSignedBy = (provider: string, { signed, item }: Entry): boolean =>
+  signed && item.kind === 'assistant' && item.by.provider === provider;
 
 /** -1 for what stands before all parts. */
 const placeOf = ({ entries }: Conversation, seq: number): number =>
