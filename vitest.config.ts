@@ -6,6 +6,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // One process a core; the default leaves one of two idle.
+    maxWorkers: '100%',
   },
 });
 export default config;

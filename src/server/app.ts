@@ -8,12 +8,11 @@ import { systemClock, systemRandom } from '../clock.ts';
 import { badInput } from '../errors.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
-import { PROGRAM } from '../worker/program.ts';
 import type { Door, DoorEnv } from './door.ts';
 import { authenticate, checkBody, checkHost, checkKey, securityHeaders } from './guard.ts';
 import { healthRoutes } from './health.ts';
 import { DOOR_LIMITS_DEFAULT, Meter, type DoorLimits } from './limits.ts';
-import { problem, PROBLEM_TYPE, ProblemError, problemOf, type Problem } from './problem.ts';
+import { problem, PROBLEM_TYPE, problemOf, type Problem } from './problem.ts';
 import { eventRoutes } from './routes/events.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -132,6 +131,3 @@ const asResponse = (what: Problem, headers: Readonly<Record<string, string>>, me
     status: what.status,
     headers: { 'content-type': PROBLEM_TYPE, ...headers },
   });
-
-export { ProblemError };
-export const DOOR_VERSION: string = PROGRAM;
