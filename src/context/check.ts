@@ -5,6 +5,7 @@
  * Rules: every call is answered by exactly one result, at once and in order; nothing else stands between; ids are
  * unique and plain; no text is empty; arguments are one JSON object; text is well formed.
  */
+import { decodeArguments } from '../effect/arguments.ts';
 import type { PromptItem } from './encoding.ts';
 
 export type ItemProblem = { readonly code: string; readonly message: string };
@@ -70,7 +71,8 @@ export class ItemCheck {
       if (block.type !== 'call') continue;
       if (!ID.test(block.id) || this.#ids.has(block.id))
         return problem('call-id', `call id "${block.id}" is not plain or stands twice`, this.#count);
-      if (!isObject(block.args))
+      // The very reading that the conversation has made of them.
+      if (!decodeArguments(block.args).ok)
         return problem('call-arguments', `the arguments of call ${block.id} are no JSON object`, this.#count);
       this.#ids.add(block.id);
       open.push(block.id);
@@ -108,12 +110,3 @@ const problem = (code: string, what: string, at: number): ItemProblem => ({
   code,
   message: `Item ${at + 1} of the conversation is not right: ${what}.`,
 });
-
-const isObject = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-};
