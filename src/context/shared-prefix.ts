@@ -43,19 +43,23 @@ const rest = ({ parts, tail }: RequestText, from: number): string => {
   return (from > 0 ? ',' : '') + next + after;
 };
 
-/** UTF-8 bytes of the common beginning of two texts; half a surrogate pair counts with its other half or not at all. */
+/** UTF-8 bytes of the common beginning of two texts, the first bytes of characters that differ included. */
 export const commonBytes = (one: string, other: string): number => {
   let at = 0;
   const end = Math.min(one.length, other.length);
   while (at < end && one[at] === other[at]) at++;
-  const half = at > 0 && /[\uD800-\uDBFF]/.test(one[at - 1] ?? '') && at < Math.max(one.length, other.length);
-  return Buffer.byteLength(one.slice(0, half ? at - 1 : at)) + (half ? sharedHalfBytes(one, other, at) : 0);
+  // Half a surrogate pair counts with its other half or not at all.
+  if (at > 0 && /[\uD800-\uDBFF]/.test(one[at - 1] ?? '') && at < Math.max(one.length, other.length)) at--;
+  return Buffer.byteLength(one.slice(0, at)) + sharedBytes(characterAt(one, at), characterAt(other, at));
 };
 
-/** Bytes that two characters beyond the basic plane with the same first half still share. */
-const sharedHalfBytes = (one: string, other: string, at: number): number => {
-  const [a, b] = [one, other].map((text) => Buffer.from(text.slice(at - 1, at + 1)));
+const characterAt = (text: string, at: number): Buffer => {
+  const point = text.codePointAt(at);
+  return Buffer.from(point === undefined ? '' : String.fromCodePoint(point));
+};
+
+const sharedBytes = (one: Buffer, other: Buffer): number => {
   let same = 0;
-  while (a && b && same < a.length && a[same] === b[same]) same++;
+  while (same < one.length && one[same] === other[same]) same++;
   return same;
 };

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitBody } from '../../src/context/body-split.ts';
-import { sharedPrefix } from '../../src/context/shared-prefix.ts';
+import { commonBytes, sharedPrefix } from '../../src/context/shared-prefix.ts';
 import { json, settings, spelled, text } from '../kit/arbitrary.ts';
 import { recordings, recordingsMissing, type Recording } from '../kit/recordings.ts';
 
@@ -102,4 +102,20 @@ test('any body is put together again, and any two share what they share', () => 
     }),
     settings(),
   );
+});
+
+test('characters that differ share their first bytes', () => {
+  for (const [one, other] of [
+    ['a\u8000b', 'a\u8001b'],
+    ['a\u{1F600}', 'a\u{1F601}'],
+    ['a\u{1F600}', 'a\u{1F600}b'],
+    ['\u00e9', '\u00e8'],
+    ['', 'a'],
+    ['same', 'same'],
+  ] as const)
+    expect([one, other, commonBytes(one, other)]).toEqual([
+      one,
+      other,
+      commonPrefix(Buffer.from(one), Buffer.from(other)),
+    ]);
 });
