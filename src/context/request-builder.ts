@@ -145,6 +145,7 @@ export class RequestBuilder {
     if (!this.#last) return undefined;
     const { parts: count, asked } = this.#last;
     const { head, tail } = this.#framed(state);
+    if (this.#last.head !== head.digest || this.#last.tail !== tail.digest) return undefined;
     return () =>
       bodyOf({ head: head.text, parts: [...this.#parts.slice(0, count), ...asked], tail: tail.text });
   }

@@ -61,6 +61,29 @@ export type Usage = {
 /** Where a price came from: a catalogue or file with its day, and the model whose price it is. */
 export type PriceMark = { readonly source: string; readonly date: string; readonly model: string };
 
+/**
+ * What a provider says about its work on a request beside the counts. Words are the provider's own, for example
+ * "tools_changed": they may be such as nobody here knows.
+ */
+export type Remarks = {
+  /** What became of the cache in comparison with an earlier response, where the request asked for that. */
+  readonly cache?: { readonly said: string; readonly missedTokens?: number };
+  /** What it changed in the input before the model saw it, or would have. */
+  readonly changes?: readonly InputChange[];
+  /** The service tier that served the request. */
+  readonly tier?: string;
+};
+
+export type InputChange = {
+  /** "thinking_dropped", "clear_tool_uses_20250919", "removed". */
+  readonly what: string;
+  readonly why?: string;
+  /** A place in the request's body, or the id of an item in it. */
+  readonly where?: string;
+  /** Input tokens that this took away. */
+  readonly tokens?: number;
+};
+
 /** Who did something: taken from the credential, never from the body of a request. */
 export type Actor = {
   readonly kind: 'person' | 'program' | 'runtime';

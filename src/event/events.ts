@@ -13,6 +13,7 @@ import type {
   Content,
   Outcome,
   PriceMark,
+  Remarks,
   ResponseBlock,
   StopReason,
   Usage,
@@ -44,6 +45,8 @@ export type RequestProblem = {
   readonly status?: number;
   /** What the provider asked for, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The provider asked not to be asked again. */
+  readonly noRetry?: true;
 };
 
 /** What one request and its reply looked like on the wire beside their bodies. Headers by an allow list, names in lower case. */
@@ -242,6 +245,7 @@ export type FactData = {
     readonly raw?: BlobRef;
     readonly wire?: Wire;
     readonly responseId?: string;
+    readonly remarks?: Remarks;
   };
   /** The tool's own validation or preview refused the arguments: nothing was started. */
   'call.refused': { readonly call: CallId; readonly code: string; readonly message: string };

@@ -1,5 +1,6 @@
 /** What the code of an AI SDK model threw, or put into its stream as an error. */
 import type { RequestProblem } from '../event/events.ts';
+import { withoutKeys } from './provider/key-like.ts';
 import {
   httpProblem,
   kindOfError,
@@ -27,7 +28,13 @@ const OWN_FAULT: ReadonlySet<unknown> = new Set([
   'AI_NoSuchModelError',
 ]);
 
+/** The runtime does not know the keys of such a model: what looks like one is taken out of what it says. */
 export const aiSdkProblem = (thrown: unknown, now: number): RequestProblem => {
+  const problem = problemOf(thrown, now);
+  return { ...problem, message: withoutKeys(problem.message) };
+};
+
+const problemOf = (thrown: unknown, now: number): RequestProblem => {
   if (typeof thrown !== 'object' || thrown === null) {
     const said = readError(thrown) ?? {};
     return { kind: kindOfError(said), message: problemMessage('The model failed', said) };

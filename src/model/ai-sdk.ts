@@ -17,6 +17,7 @@ import { PartStream } from './ai-sdk-parts.ts';
 import type { Model, ModelReply, ModelRequest } from './model.ts';
 import { interrupted, REPLY_BYTES_MAX, STREAM_IDLE_MS } from './provider/exchange.ts';
 import { receivedHeaders } from './provider/headers.ts';
+import { withoutKeys } from './provider/key-like.ts';
 import { UNBILLED } from './provider/problem.ts';
 import { toolNamesProblem } from './provider/tool-name.ts';
 
@@ -119,7 +120,10 @@ class Call {
         if (next === SILENT) return interrupted(`it brought nothing for ${this.#idleMs} ms.`);
         if (next.done) break;
         if (next.value.type === 'error') {
-          this.#keep({ type: 'error', error: String((next.value.error as Error | undefined)?.message) });
+          this.#keep({
+            type: 'error',
+            error: withoutKeys(String((next.value.error as Error | undefined)?.message)),
+          });
           return aiSdkProblem(next.value.error, Date.now());
         }
         this.#keep(next.value);

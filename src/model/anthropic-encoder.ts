@@ -13,10 +13,14 @@ import { wireToolName } from './provider/tool-name.ts';
 /** Tokens of one answer where the agent says nothing. Every model since 4.5 takes it. */
 export const OUTPUT_TOKENS_DEFAULT = 32_000;
 
+/** Of a request to the Messages API ("32 MB", platform.claude.com, API overview); beyond it the answer is 413. */
+export const BODY_BYTES_MAX: number = 32 * 1024 * 1024;
+
 const CACHE_DEFAULT: JsonObject = { type: 'ephemeral' };
 
 export const anthropicEncoder = (provider: string): Encoder => ({
   name: `anthropic-messages/${provider}`,
+  bytesMax: BODY_BYTES_MAX,
   frame: (agent) => ({ head: head(agent), tail: ']}' }),
   elements: (item) => elements(item, provider),
   omissions: (item) => omissions(item, provider),

@@ -3,12 +3,13 @@
  * `message_stop`. Unknown events are passed over, unknown deltas are applied by their shape; the bytes of all of
  * them are in the stored reply.
  */
-import type { ResponseBlock, StopReason, Usage } from '../event/content.ts';
+import type { Remarks, ResponseBlock, StopReason, Usage } from '../event/content.ts';
 import type { RequestProblem } from '../event/events.ts';
 import { blockOf, type Tools } from './anthropic-block.ts';
 import { jsonAt, jsonElements, jsonKeys, jsonWith } from './json-text.ts';
 import type { Delta } from './model.ts';
 import { kindOfError, problemMessage, readError } from './provider/problem.ts';
+import { anthropicRemarks } from './remarks.ts';
 
 export type Message = {
   readonly stop: StopReason;
@@ -16,6 +17,7 @@ export type Message = {
   readonly content: readonly ResponseBlock[];
   readonly usage?: Usage;
   readonly responseId?: string;
+  readonly remarks?: Remarks;
 };
 
 type Members = Readonly<Record<string, unknown>>;
@@ -47,12 +49,28 @@ const stopOf = (reason: unknown, detail: unknown): Pick<Message, 'stop' | 'stopD
 
 const count = (value: unknown): number => (typeof value === 'number' && value >= 0 ? Math.trunc(value) : 0);
 
-const classes = (usage: Members): Usage => ({
-  cacheRead: count(usage['cache_read_input_tokens']),
-  cacheWrite: count(usage['cache_creation_input_tokens']),
-  input: count(usage['input_tokens']),
-  output: count(usage['output_tokens']),
-});
+const classes = (usage: Members): Usage & { readonly cacheWriteLong: number } => {
+  const cacheWrite = count(usage['cache_creation_input_tokens']);
+  return {
+    cacheRead: count(usage['cache_read_input_tokens']),
+    cacheWrite,
+    cacheWriteLong: longOf(cacheWrite, members(usage['cache_creation'])),
+    input: count(usage['input_tokens']),
+    output: count(usage['output_tokens']),
+  };
+};
+
+/**
+ * What is kept for an hour. The total may have grown after the lifetimes were said, in the loop of a server tool:
+ * where only one lifetime was named, the rest has it, too.
+ */
+const longOf = (cacheWrite: number, lifetimes: Members): number => {
+  const [short, long] = [
+    count(lifetimes['ephemeral_5m_input_tokens']),
+    count(lifetimes['ephemeral_1h_input_tokens']),
+  ];
+  return long > 0 && short === 0 ? cacheWrite : Math.min(long, cacheWrite);
+};
 
 /** `input_tokens` is the uncached rest already. Tokens of a compaction stand in `iterations` alone. */
 export const usageOf = (usage: Members): Usage | undefined => {
@@ -61,17 +79,25 @@ export const usageOf = (usage: Members): Usage | undefined => {
   const compactions = Array.isArray(iterations)
     ? iterations.map(members).filter(({ type }) => type === 'compaction')
     : [];
-  return [usage, ...compactions].map(classes).reduce((sum, part) => ({
-    cacheRead: sum.cacheRead + part.cacheRead,
-    cacheWrite: sum.cacheWrite + part.cacheWrite,
-    input: sum.input + part.input,
-    output: sum.output + part.output,
+  const { cacheWriteLong, ...sum } = [usage, ...compactions].map(classes).reduce((all, part) => ({
+    cacheRead: all.cacheRead + part.cacheRead,
+    cacheWrite: all.cacheWrite + part.cacheWrite,
+    cacheWriteLong: all.cacheWriteLong + part.cacheWriteLong,
+    input: all.input + part.input,
+    output: all.output + part.output,
   }));
+  return cacheWriteLong > 0 ? { ...sum, cacheWriteLong } : sum;
 };
 
-const optional = (usage: Members, id: unknown): Pick<Message, 'usage' | 'responseId'> => {
-  const counted = usageOf(usage);
-  return { ...(counted && { usage: counted }), ...(typeof id === 'string' && { responseId: id }) };
+const optional = (message: Members): Pick<Message, 'usage' | 'responseId' | 'remarks'> => {
+  const { id } = message;
+  const usage = usageOf(members(message['usage']));
+  const remarks = anthropicRemarks(message);
+  return {
+    ...(usage && { usage }),
+    ...(typeof id === 'string' && { responseId: id }),
+    ...(remarks && { remarks }),
+  };
 };
 
 export const errorIn = (event: unknown): RequestProblem => {
@@ -90,7 +116,7 @@ export const readMessage = (text: string, tools: Tools): Message | RequestProble
   return {
     ...stopOf(body['stop_reason'], body['stop_details']),
     content,
-    ...optional(members(body['usage']), body['id']),
+    ...optional(body),
   };
 };
 
@@ -113,7 +139,8 @@ export class MessageStream {
   readonly #onDelta: (delta: Delta) => void;
   readonly #blocks = new Map<number, Growing>();
   #usage: Members = {};
-  #id: unknown;
+  /** The message as it began, with what later events replaced. */
+  #told: Members = {};
   #stop: Pick<Message, 'stop' | 'stopDetail'> = { stop: 'unknown', stopDetail: 'null' };
   #whole = false;
 
@@ -158,6 +185,7 @@ export class MessageStream {
         if (reason !== null && reason !== undefined) this.#stop = stopOf(reason, detail);
         // Counts are totals so far: they replace, they never add.
         this.#usage = { ...this.#usage, ...members(event['usage']) };
+        this.#told = { ...this.#told, ...toldIn(event) };
         break;
       }
       case 'message_stop':
@@ -174,14 +202,14 @@ export class MessageStream {
   message(): Message {
     const blocks = [...this.#blocks.entries()].sort(([a], [b]) => a - b);
     const content = blocks.map(([, block]) => finished(block, this.#tools));
-    return { ...this.#stop, content, ...optional(this.#usage, this.#id) };
+    return { ...this.#stop, content, ...optional({ ...this.#told, usage: this.#usage }) };
   }
 
   /** A message that starts anew takes the place of what had begun: a gateway may splice two attempts. */
   #start(message: Members): void {
     this.#blocks.clear();
     this.#usage = members(message['usage']);
-    this.#id = message['id'];
+    this.#told = message;
   }
 
   #open(index: number, raw: string): void {
@@ -226,6 +254,14 @@ export class MessageStream {
     }
   }
 }
+
+/** What a `message_delta` says anew of the whole message: a list there takes the place of the one at the start. */
+const toldIn = (event: Members): Members =>
+  Object.fromEntries(
+    ['diagnostics', 'input_transformations', 'context_management'].flatMap((key) =>
+      event[key] === undefined || event[key] === null ? [] : [[key, event[key]]],
+    ),
+  );
 
 const isJson = (text: string): boolean => {
   try {

@@ -4,6 +4,7 @@
  */
 import type { ResponseBlock, StopReason, Usage } from '../event/content.ts';
 import { isRecord, recordOf, tokens, type Answer } from './openai-reading.ts';
+import { openaiRemarks } from './remarks.ts';
 
 /** A call as far as it is known. `extra`: members beside the standard, as JSON texts by key. */
 export type ChatCall = {
@@ -119,12 +120,17 @@ export type ChatEnd = {
   readonly reason: unknown;
   readonly usage: Usage | undefined;
   readonly id: unknown;
+  readonly tier: unknown;
 };
 
-export const answerOf = ({ message, reason, usage, id }: ChatEnd): Answer => ({
-  kind: 'response',
-  ...stopOf(reason, message),
-  content: blocksOf(message),
-  ...(usage && { usage }),
-  ...(typeof id === 'string' && id !== '' && { responseId: id }),
-});
+export const answerOf = ({ message, reason, usage, id, tier }: ChatEnd): Answer => {
+  const remarks = openaiRemarks({ service_tier: tier });
+  return {
+    kind: 'response',
+    ...stopOf(reason, message),
+    content: blocksOf(message),
+    ...(usage && { usage }),
+    ...(typeof id === 'string' && id !== '' && { responseId: id }),
+    ...(remarks && { remarks }),
+  };
+};

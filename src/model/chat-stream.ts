@@ -34,6 +34,7 @@ export class ChatStream implements EventReader {
   #reasoning: ChatMessage['reasoning'];
   #usage: Usage | undefined;
   #id: unknown;
+  #tier: unknown;
   #reason: unknown;
   #done = false;
   #failure: Failure | undefined;
@@ -74,7 +75,13 @@ export class ChatStream implements EventReader {
       return broken('bad-response', 'The reply says nothing: it has no choice with a message.', {
         partial: '',
       });
-    return answerOf({ message, reason: this.#reason, usage: this.#usage, id: this.#id });
+    return answerOf({
+      message,
+      reason: this.#reason,
+      usage: this.#usage,
+      id: this.#id,
+      tier: this.#tier,
+    });
   }
 
   get #message(): ChatMessage {
@@ -91,6 +98,7 @@ export class ChatStream implements EventReader {
     const { error, choices, usage, x_groq: groq } = chunk;
     this.#usage = usageOf(usage) ?? usageOf(recordOf(groq)['usage']) ?? this.#usage;
     this.#id ??= chunk['id'];
+    this.#tier = chunk['service_tier'] ?? this.#tier;
     const said =
       error !== undefined && error !== null ? { error } : chunk['object'] === 'error' ? chunk : undefined;
     if (said) return this.#fail(readError(said) ?? {});

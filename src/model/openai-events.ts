@@ -32,7 +32,8 @@ export class EventDecoder {
     if (text === '') return [];
     const fresh = this.#afterReturn && text.startsWith('\n') ? text.slice(1) : text;
     this.#afterReturn = text.endsWith('\r');
-    const lines = fresh.split(/\r\n|\n|\r/);
+    // A pattern takes several times as long as a plain line end.
+    const lines = fresh.split(fresh.includes('\r') ? /\r\n|\n|\r/ : '\n');
     const events: ServerEvent[] = [];
     for (const [i, piece] of lines.entries()) {
       if (i === lines.length - 1) {

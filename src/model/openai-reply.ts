@@ -4,6 +4,7 @@ import { jsonAt, jsonElements } from './json-text.ts';
 import { blocksOf, itemType, refusalOf, unanswered } from './openai-items.ts';
 import { failedWith, isRecord, recordOf, tokens, type Reading } from './openai-reading.ts';
 import { readError } from './provider/problem.ts';
+import { openaiRemarks } from './remarks.ts';
 
 /**
  * `raw` is the response object as its own text. `items` are the output items that a stream brought one by one;
@@ -14,12 +15,14 @@ export const readResponse = (raw: string, items: readonly string[] = outputOf(ra
   const usage = usageOf(response['usage']);
   const { id, status, error } = response;
   if (isRecord(error) || status === 'failed') return failedWith(readError({ error }) ?? {}, '', usage);
+  const remarks = openaiRemarks(response);
   return {
     kind: 'response',
     ...stopOf(response, items),
     content: items.flatMap(blocksOf),
     ...(usage && { usage }),
     ...(typeof id === 'string' && { responseId: id }),
+    ...(remarks && { remarks }),
   };
 };
 

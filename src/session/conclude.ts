@@ -84,7 +84,10 @@ const afterFailure = (
   const planned = backoffMs(name, next, { baseMs: REQUEST_BACKOFF_MS, maxMs: REQUEST_BACKOFF_MS_MAX });
   const wait = problem.retryAfterMs ?? planned;
   const again =
-    RETRIED.has(problem.kind) && attempt < state.agent.limits.requestAttempts && wait <= RETRY_AFTER_MS_MAX;
+    RETRIED.has(problem.kind) &&
+    problem.noRetry !== true &&
+    attempt < state.agent.limits.requestAttempts &&
+    wait <= RETRY_AFTER_MS_MAX;
   if (!again) return end(turn, 'failed', problem.kind, problem.message);
   const spent = spentRefusal(state);
   if (spent) return end(turn, spent.outcome, spent.code, spent.message);

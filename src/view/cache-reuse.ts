@@ -6,7 +6,7 @@ import { ratesAt, type Prices } from '../cost/prices.ts';
 import { inputTokens, roundUsd } from '../cost/rates.ts';
 import type { WalkedRequest } from '../context/rebuild.ts';
 import { sharedPrefix } from '../context/shared-prefix.ts';
-import type { Usage } from '../event/content.ts';
+import type { Remarks, Usage } from '../event/content.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
 import { evolve, initial } from '../session/evolve.ts';
@@ -49,6 +49,8 @@ export type ReuseRow = {
   readonly lostTokens: number | undefined;
   readonly lostUsd: number | undefined;
   readonly reported: Usage | undefined;
+  /** What the provider said about its cache and the input beside the counts. */
+  readonly remarks: Remarks | undefined;
   /** Milliseconds since the answer before. */
   readonly gapMs: number | undefined;
   readonly verdict: ReuseVerdict;
@@ -59,6 +61,7 @@ type Sent = {
   readonly at: number;
   readonly changedChoice: boolean;
   usage: Usage | undefined;
+  remarks: Remarks | undefined;
   answeredAt: number | undefined;
 };
 
@@ -94,11 +97,13 @@ const sentOf = (session: string, events: readonly LogEvent[]): ReadonlyMap<numbe
     state = evolve(state, event);
     if (event.type === 'request.built') {
       const changedChoice = Object.hasOwn(event.data, 'selection') || Object.hasOwn(event.data, 'summary');
-      last = { agent: state.agent, at: event.at, changedChoice, usage: undefined, answeredAt: undefined };
+      const unanswered = { usage: undefined, remarks: undefined, answeredAt: undefined };
+      last = { agent: state.agent, at: event.at, changedChoice, ...unanswered };
       found.set(event.seq, last);
     }
     if (last && event.type === 'response.received') {
       last.usage = event.data.usage;
+      last.remarks = event.data.remarks;
       last.answeredAt = event.at;
     }
   }
@@ -124,6 +129,7 @@ const rowOf = (
     parts: request.parts.length,
     tokens,
     reported: how.usage,
+    remarks: how.remarks,
   };
   if (!last) return { ...common, ...NOTHING_BEFORE, sharedTokens: tokens === undefined ? undefined : 0 };
   const known = request.kept;

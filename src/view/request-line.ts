@@ -5,6 +5,7 @@ import { firstLine } from './brief.ts';
 import type { Told } from './event-line.ts';
 import { countOf, formatBytes, formatCost, formatCount, formatDuration, formatShare } from './format.ts';
 import { tokensIn, type Reading } from './reading.ts';
+import { changesBrief, tierWords } from './remark-words.ts';
 
 export type RequestEvent = Extract<
   LogEvent,
@@ -66,7 +67,7 @@ const STOPS: Readonly<Record<EventData['response.received']['stop'], string | un
 };
 
 export const responseTold = (reading: Reading, data: EventData['response.received']): Told => {
-  const { content, cost, ms, firstTokenMs, stop, turn, step } = data;
+  const { content, cost, ms, firstTokenMs, stop, turn, step, remarks } = data;
   const body = content
     .flatMap((block: ResponseBlock) =>
       block.type === 'text' && block.text.trim() !== '' ? [block.text] : [],
@@ -84,10 +85,16 @@ export const responseTold = (reading: Reading, data: EventData['response.receive
   const stopped = STOPS[stop];
   const first =
     firstTokenMs !== undefined && firstTokenMs > 0 ? [`first token ${formatDuration(firstTokenMs)}`] : [];
+  const tier = tierWords(remarks);
+  const words = [asks, stopped, changesBrief(remarks)].filter((part) => part !== undefined);
   return {
     who: 'model',
-    text: stopped === undefined ? asks : `${asks}, ${stopped}`,
-    detail: [...first, cost === undefined ? 'cost unknown' : formatCost(cost)].join(', '),
+    text: words.join(', '),
+    detail: [
+      ...first,
+      cost === undefined ? 'cost unknown' : formatCost(cost),
+      ...(tier === undefined ? [] : [tier]),
+    ].join(', '),
     by: reading.state.agent.model.name,
     ms,
     ...(body !== '' && { body }),

@@ -1,6 +1,7 @@
 /** What a report on cache reuse says in words: one sentence a cause, the changing text quoted. */
 import { CHANGE_WORDS, type ChangeKind, type TextChange } from './changing-text.ts';
 import { countOf, formatCount, formatDuration } from './format.ts';
+import { isReason } from './remark-words.ts';
 import type { ReuseCause, ReuseRow } from './cache-reuse.ts';
 
 /** Quoted texts come from prompts: whoever shows them treats them as foreign. */
@@ -66,9 +67,12 @@ export const lessWords = ({
   sharedTokens = 0,
   gapMs = 0,
   reported,
+  remarks,
 }: ReuseRow): string | undefined => {
   if (verdict !== 'less') return undefined;
   const read = `${formatCount(reported?.cacheRead ?? 0)} of ${countOf(sharedTokens, 'expected token')} came from the cache`;
+  // Why it did so, the provider says on a line of its own.
+  if (remarks?.cache && isReason(remarks.cache.said)) return read;
   if (sharedTokens < SMALLEST_PREFIX_TOKENS) return `${read}: too few for any cache`;
   if (gapMs > SHORTEST_LIFETIME_MS)
     return `${read}: ${formatDuration(gapMs)} had passed since the answer before`;

@@ -14,6 +14,7 @@ import type { Json, JsonObject } from '../event/json.ts';
 import { copyOf } from '../event/strict.ts';
 import type { Blob } from '../log/store.ts';
 import type { Delta, ModelReply, ModelRequest, ReplyBytes } from '../model/model.ts';
+import { withoutKeys } from '../model/provider/key-like.ts';
 import { toolOf, type CallState, type SessionState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
 import { isStandardSchema } from '../tool/schema.ts';
@@ -139,7 +140,13 @@ const canBeRecorded = ({ data }: NewFact): boolean => {
   }
 };
 
-/** A model that does not answer, or does not stop when told, is given up; what it may cost is said. */
+/** How long a model that ran out of time may take to hand over what had come of its reply. */
+export const REPLY_GRACE_MS = 1000;
+
+/**
+ * A model that does not answer, or does not stop when told, is given up; what it may cost is said. What it still
+ * hands over after the end of its time is kept: an answer that is there counts, a part of one is a part of one.
+ */
 const bounded = async (
   sent: Promise<ModelReply>,
   requestMs: number,
@@ -147,22 +154,30 @@ const bounded = async (
   abort: AbortController,
 ): Promise<ModelReply> => {
   const { promise, resolve } = Promise.withResolvers<ModelReply>();
-  const giveUp = (kind: 'timeout' | 'cancelled', message: string): void =>
-    resolve({ kind: 'failed', maybeBilled: true, problem: { kind, message } });
+  const giveUp = (problem: RequestProblem): void => resolve({ kind: 'failed', maybeBilled: true, problem });
+  const late: RequestProblem = {
+    kind: 'timeout',
+    message: `The model gave no answer within ${requestMs} ms.`,
+  };
+  let isLate = false;
   const timers = [
     clock.after(requestMs, () => {
-      giveUp('timeout', `The model gave no answer within ${requestMs} ms.`);
+      if (abort.signal.aborted) return;
+      isLate = true;
+      timers.push(clock.after(REPLY_GRACE_MS, () => giveUp(late)));
       abort.abort(new Error('request timed out'));
     }),
   ];
   const cancelled = (): void => {
-    timers.push(clock.after(CANCEL_GRACE_MS, () => giveUp('cancelled', 'The request was cancelled.')));
+    if (isLate) return;
+    const problem: RequestProblem = { kind: 'cancelled', message: 'The request was cancelled.' };
+    timers.push(clock.after(CANCEL_GRACE_MS, () => giveUp(problem)));
   };
   if (abort.signal.aborted) cancelled();
   else abort.signal.addEventListener('abort', cancelled, { once: true });
   // The contract says that a model never throws; one that does is a failure, not a lost session.
   const caught = sent.catch((thrown: unknown): ModelReply => {
-    const { message } = describeThrown(thrown);
+    const message = withoutKeys(describeThrown(thrown).message);
     return {
       kind: 'failed',
       maybeBilled: true,
@@ -172,7 +187,8 @@ const bounded = async (
   const reply = await Promise.race([caught, promise]);
   abort.signal.removeEventListener('abort', cancelled);
   for (const timer of timers) timer.cancel();
-  return reply;
+  // It was told to stop and says so: what it was told for is the reason.
+  return isLate && reply.kind === 'failed' ? { ...reply, maybeBilled: true, problem: late } : reply;
 };
 
 type Hand = { readonly tool: Tool; readonly definition: ToolDefinition };

@@ -147,3 +147,14 @@ test('an error is found in every wording', () => {
   });
   expect(readErrorText('null')).toEqual({});
 });
+
+const problem = (status: number, said: string): unknown =>
+  httpProblem({ status, headers: new Headers({ 'x-should-retry': said }), body: '' }, 0);
+
+test('a provider that says whether to ask again is heard: yes for a request that looks wrong, no for any', () => {
+  expect(problem(400, 'true')).toMatchObject({ kind: 'unavailable' });
+  expect(problem(529, 'false')).toMatchObject({ kind: 'overloaded', noRetry: true });
+  expect(problem(429, 'false')).toMatchObject({ kind: 'rate-limited', noRetry: true });
+  expect(problem(529, 'true')).not.toHaveProperty('noRetry');
+  expect(problem(529, 'maybe')).not.toHaveProperty('noRetry');
+});

@@ -11,12 +11,11 @@ import type { Json } from '../../src/event/json.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
 import { replay } from '../../src/replay/replay.ts';
-import { tool } from '../../src/tool/tool.ts';
-import { defineAgent } from '../../src/worker/agent.ts';
 import { PROGRAM } from '../../src/worker/program.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { seededRandom, until } from '../kit/clock.ts';
 import { openSqlite, tempFile } from '../kit/folder.ts';
+import { keeper } from './keeper.ts';
 
 export const RETRY_AFTER_MS = 30;
 export const LARGE = '12345678901234567890';
@@ -131,46 +130,7 @@ export const play = async ({ serve, model }: Dialect): Promise<Story> => {
   };
 };
 
-const keeper = (model: Model, done: string[]): ReturnType<typeof defineAgent> => {
-  const item = { type: 'string' } as const;
-  return defineAgent({
-    name: 'keeper',
-    instructions: 'Keep the ledger.',
-    model,
-    tools: [
-      tool({
-        name: 'stock.read',
-        description: 'Reads a shelf.',
-        inputSchema: { type: 'object', properties: { shelf: item }, required: ['shelf'] },
-        effect: 'none',
-        execute: (input) => {
-          done.push(`read ${JSON.stringify(input)}`);
-          return `12 bolts on ${JSON.stringify(input)}`;
-        },
-      }),
-      tool({
-        name: 'ledger.add',
-        description: 'Adds a line.',
-        inputSchema: { type: 'object', properties: { item, count: { type: 'integer' } }, required: ['item'] },
-        effect: 'once',
-        execute: (input) => {
-          done.push(
-            `add ${JSON.stringify(input, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`,
-          );
-          return 'Added.';
-        },
-      }),
-    ],
-    policy: {
-      rules: [
-        { id: 'reads', effects: ['none'], do: 'allow' },
-        { id: 'rest', do: 'ask' },
-      ],
-    },
-  });
-};
-
-const converse = async (runtime: Runtime, onDelta: (delta: unknown) => void): Promise<string> => {
+export const converse = async (runtime: Runtime, onDelta: (delta: unknown) => void): Promise<string> => {
   const { session } = await runtime.send({ agent: 'keeper', message: 'Take stock of “bolts”.', key: 'one' });
   runtime.watch(session, onDelta);
   await until('the ledger call waits', async () => (await runtime.rest(session)).approvals.length > 0);

@@ -6,6 +6,7 @@ import { breakEvenMs, WARM_RULES, warmReport, warmRow } from '../../view/warm-ke
 import type { WarmReport, WarmRow } from '../../view/warm-keeping.ts';
 import { ratesAt } from '../../cost/prices.ts';
 import { countOf, formatCost, formatCount, formatDuration, formatShare } from '../../view/format.ts';
+import { remarkLines } from '../../view/remark-words.ts';
 import { causeWords, lessWords, type CauseWords } from '../../view/reuse-words.ts';
 import { loadPrices } from '../../worker/priced.ts';
 import type { Cli } from '../cli.ts';
@@ -165,12 +166,13 @@ const tableLines = (screen: Screen, rows: readonly ReuseRow[]): readonly Shown[]
   return table(COLUMNS, shown, { look: screen.look }).lines;
 };
 
-/** What broke the prefix, and what the provider left unread. */
+/** What broke the prefix, what the provider left unread, and what it says itself. */
 const noteLines = (row: ReuseRow): readonly Shown[] => {
   const less = lessWords(row);
   return [
     ...row.causes.flatMap((cause) => causeLines(causeWords(cause))),
     ...(less === undefined ? [] : [concat(own('         '), SIGN.wait, own(' '), less)]),
+    ...remarkLines(row.remarks).map((said) => line`         ${SIGN.fact} ${said}`),
   ];
 };
 
@@ -202,6 +204,7 @@ const rowJson = (row: ReuseRow): Readonly<Record<string, unknown>> => ({
   lostUsd: row.lostUsd ?? null,
   gapMs: row.gapMs ?? null,
   reported: row.reported ?? null,
+  remarks: row.remarks ?? null,
   causes: row.causes.map((cause) => ({ ...cause, words: causeWords(cause).text })),
   less: lessWords(row) ?? null,
 });

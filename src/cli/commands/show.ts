@@ -1,4 +1,4 @@
-/** onrecord show: one session as a conversation, as a timeline, event by event, or as the exact requests. */
+/** onrecord show: one session as a conversation, as a timeline, event by event, or as the exact requests and replies. */
 import { systemClock } from '../../clock.ts';
 import { badInput } from '../../errors.ts';
 import { open, type StoredEvent } from '../../event/envelope.ts';
@@ -17,6 +17,7 @@ import { openNamed } from '../named-record.ts';
 import { nextSteps } from '../session-ending.ts';
 import { headLines } from '../session-lines.ts';
 import { eventLines, storedBytes, unknownLines } from '../show-event.ts';
+import { showReply } from '../show-reply.ts';
 import { showRequest } from '../show-request.ts';
 import { timelineLines } from '../timeline-lines.ts';
 import { transcriptLines } from '../transcript-lines.ts';
@@ -29,7 +30,7 @@ const FORKS_SHOWN_MAX = 5;
 
 export const show: Command = {
   name: 'show',
-  summary: 'Shows a session: what was said, what happened when, one event, or an exact request.',
+  summary: 'Shows a session: what was said, what happened when, one event, or an exact request or reply.',
   arguments: [
     { name: 'session', description: 'the session, or a bundle file', required: true },
     { name: 'seq', description: 'one event instead', required: false },
@@ -41,8 +42,10 @@ export const show: Command = {
     { flags: '--all', description: `all of it, not the last ${ROWS_SHOWN_MAX} lines` },
     { flags: '--until <seq>', description: 'as it stood after this event' },
     { flags: '--request <number>', description: 'the exact body of a request, counted from 1' },
-    { flags: '--raw', description: 'with an event or a request: its bytes and nothing else' },
-    { flags: '--pretty', description: 'with --request: the body as indented JSON (the default)' },
+    { flags: '--reply <number>', description: 'the reply to a request as it came, counted like the request' },
+    { flags: '--attempt <number>', description: 'with --reply: of this attempt, not of the last one' },
+    { flags: '--raw', description: 'with an event, a request or a reply: its bytes and nothing else' },
+    { flags: '--pretty', description: 'with --request or --reply: as indented JSON (the default)' },
     { flags: '--diff', description: 'with --request: what the one before did not have' },
     { flags: '--full', description: 'digests in full' },
   ],
@@ -59,10 +62,7 @@ export const show: Command = {
     if (chosen.kind === 'event') return showEvent(cli, { store, session, stored }, chosen.seq, input);
     const { events, tooNew } = exact ? knownEvents(stored) : await readKnown(store, session, until);
     const reading = new Reading(session, events);
-    const code =
-      chosen.kind === 'request'
-        ? await showRequest(cli, { store, reading }, chosen.number, input)
-        : await showReading(cli, { store, reading, stored }, chosen.kind, input);
+    const code = await showChosen(cli, { store, reading, stored }, chosen, input);
     // What can be shown was shown; why the rest cannot is said last.
     if (tooNew) throw tooNew;
     return code;
@@ -72,14 +72,36 @@ export const show: Command = {
 type Choice =
   | { readonly kind: 'conversation' | 'timeline' }
   | { readonly kind: 'event'; readonly seq: number }
-  | { readonly kind: 'request'; readonly number: number };
+  | { readonly kind: 'request'; readonly number: number }
+  | { readonly kind: 'reply'; readonly number: number; readonly attempt: number | undefined };
+
+const showChosen = (
+  cli: Cli,
+  read: Read,
+  chosen: Exclude<Choice, { kind: 'event' }>,
+  input: Input,
+): Promise<ExitCode> => {
+  switch (chosen.kind) {
+    case 'request':
+      return showRequest(cli, read, chosen.number, input);
+    case 'reply':
+      return showReply(cli, read, chosen, input);
+    default:
+      return showReading(cli, read, chosen.kind, input);
+  }
+};
 
 const choiceOf = (input: Input): Choice => {
   const [, seq] = input.args;
   const request = givenSeq(input, 'request');
+  const reply = givenSeq(input, 'reply');
+  const attempt = givenSeq(input, 'attempt');
+  if (attempt !== undefined && reply === undefined)
+    throw badInput('usage', '--attempt goes with --reply.', {}, 'onrecord help show');
   const kinds = [
     ...(seq === undefined ? [] : ['SEQ']),
     ...(request === undefined ? [] : ['--request']),
+    ...(reply === undefined ? [] : ['--reply']),
     ...['timeline', 'conversation'].filter((name) => isGiven(input, name)).map((name) => `--${name}`),
   ];
   if (kinds.length > 1)
@@ -90,6 +112,7 @@ const choiceOf = (input: Input): Choice => {
       'onrecord help show',
     );
   if (request !== undefined) return { kind: 'request', number: request };
+  if (reply !== undefined) return { kind: 'reply', number: reply, attempt };
   if (seq === undefined)
     return { kind: isGiven(input, 'timeline') || isGiven(input, 'events') ? 'timeline' : 'conversation' };
   if (!/^[1-9]\d{0,14}$/.test(seq))

@@ -160,7 +160,8 @@ export const httpProblem = (
   const error = readErrorText(body);
   const redirect = status >= 300 && status < 400;
   const kind = kindOfError(error, status);
-  const wanted = headers.get('x-should-retry') === 'true' && kind === 'bad-request' ? 'unavailable' : kind;
+  const asked = headers.get('x-should-retry');
+  const wanted = asked === 'true' && kind === 'bad-request' ? 'unavailable' : kind;
   const retryAfterMs = readRetryAfter(headers, now);
   const what = redirect
     ? `The provider answered ${status}, a redirect, which is not followed: a key goes to its own origin only`
@@ -170,6 +171,7 @@ export const httpProblem = (
     message: problemMessage(what, redirect ? {} : error),
     status,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(asked === 'false' && { noRetry: true as const }),
   };
 };
 
