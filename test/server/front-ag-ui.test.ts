@@ -38,7 +38,7 @@ const run = async (agent: HttpAgent, parameters: Parameters<HttpAgent['runAgent'
   return ran;
 };
 
-const yes = (interruptId: string) => ({
+const yesTo = (interruptId: string) => ({
   interruptId,
   status: 'resolved' as const,
   payload: { approved: true },
@@ -243,8 +243,8 @@ describe('a run that needs a person', () => {
     const token = await street.tokenFor({ name: 'ben', roles: ['submit', 'read'] });
     const ids = interrupts.map(({ id }) => id);
     const other = agentOf(street, { token });
-    expect((await run(other, { runId: 'r', resume: ids.map(yes) })).failed[0]).toContain('role-missing');
-    const wrong = ids.map((id) => yes(id.replace(/~.*/, `~${'f'.repeat(64)}`)));
+    expect((await run(other, { runId: 'r', resume: ids.map(yesTo) })).failed[0]).toContain('role-missing');
+    const wrong = ids.map((id) => yesTo(id.replace(/~.*/, `~${'f'.repeat(64)}`)));
     expect((await run(agentOf(street), { runId: 'r', resume: wrong })).failed[0]).toContain(
       'digest-mismatch',
     );

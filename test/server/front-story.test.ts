@@ -1,5 +1,5 @@
 /** What a front end is told adds up to what the log has, however much of the model's pieces was heard. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResponseBlock } from '../../src/event/content.ts';
 import type { Beat } from '../../src/server/front/beat.ts';
@@ -41,6 +41,12 @@ const joined = (content: readonly ResponseBlock[]): readonly (readonly [string, 
   return found;
 };
 
+const ids = (all: readonly Beat[]): string[] =>
+  all.flatMap((beat) => (beat.kind === 'open' ? [beat.part.id] : []));
+
+const texts = (all: readonly (readonly [string, string])[]): string[] =>
+  all.flatMap(([kind, text]) => (kind === 'text' ? [text] : []));
+
 const block = fc.record({
   type: fc.constantFrom('text' as const, 'reasoning' as const),
   text: fc.string({ maxLength: 6 }),
@@ -67,8 +73,6 @@ describe('what is told of a response', () => {
         const again = new Speech('s');
         const replay = [...again.sent(ATTEMPT, false), ...again.received(ATTEMPT, content)];
         expect(page(replay)).toEqual(page(beats));
-        const ids = (all: readonly Beat[]): string[] =>
-          all.flatMap((beat) => (beat.kind === 'open' ? [beat.part.id] : []));
         expect(ids(replay)).toEqual(ids(beats));
       }),
     );
@@ -85,8 +89,6 @@ describe('what is told of a response', () => {
             .flatMap((delta) => speech.delta(delta)),
           ...speech.received(ATTEMPT, content),
         ];
-        const texts = (all: readonly (readonly [string, string])[]): string[] =>
-          all.flatMap(([kind, text]) => (kind === 'text' ? [text] : []));
         expect(texts(page(beats)).join('')).toEqual(texts(joined(content)).join(''));
       }),
     );
