@@ -71,6 +71,9 @@ const chunks = async (stream: ReadableStream<UIMessageChunk> | null): Promise<UI
   return found;
 };
 
+const deltas = (all: readonly UIMessageChunk[]): string[] =>
+  all.flatMap((chunk) => (chunk.type === 'text-delta' ? [chunk.delta] : []));
+
 describe('a chat message', () => {
   test('is a turn, answered with reasoning, text, tool parts and a finish', async () => {
     const street = await Street.open(WORKS);
@@ -227,6 +230,41 @@ describe('a turn that needs a person', () => {
 });
 
 describe('a stream that was cut', () => {
+  test('never shows the middle of a text: who comes late is told it whole, who was there hears it grow', async () => {
+    const street = await Street.open({
+      says: () => ({ text: 'One two three four.', stream: { pieces: 4, everyMs: 20_000 } }),
+    });
+    const transport = transportOf(street);
+    const first: UIMessageChunk[] = [];
+    const stream = await transport.sendMessages({
+      chatId: 'chat-1',
+      trigger: 'submit-message',
+      messageId: undefined,
+      messages: [{ id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'Do it.' }] }],
+      abortSignal: undefined,
+    });
+    const reading = (async () => {
+      for await (const chunk of stream) first.push(chunk);
+    })();
+    await until('it begins to speak', () => deltas(first).length === 1);
+    const late: UIMessageChunk[] = [];
+    const second = (async () => {
+      for await (const chunk of (await transport.reconnectToStream({ chatId: 'chat-1' })) ?? [])
+        late.push(chunk);
+    })();
+    await until('the other one listens', () => late.some(({ type }) => type === 'start-step'));
+    for (let heard = 2; heard <= 4; heard++) {
+      // Longer than a heartbeat: the client reads past it.
+      street.stage.clock.advance(20_000);
+      await until(`piece ${heard}`, () => deltas(first).length === heard);
+    }
+    await reading;
+    expect(deltas(first).join('')).toBe('One two three four.');
+    await second;
+    expect(deltas(late)).toEqual(['One two three four.']);
+    expect([...first, ...late].some(({ type }) => type === 'reset-step')).toBe(false);
+  });
+
   test('is taken up again from the log: the whole message, and what came meanwhile', async () => {
     const street = await Street.open(SLOW);
     const transport = transportOf(street);
