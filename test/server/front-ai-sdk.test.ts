@@ -296,6 +296,37 @@ describe('a stream that was cut', () => {
     expect(street.stage.world.executions).toHaveLength(1);
   });
 
+  test('is no longer counted; one too many is told to come back', async () => {
+    const street = await Street.open({ ...ASKS, door: { streamsPerToken: 1 } });
+    const stop = new AbortController();
+    const ask = (id: string, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${street.url}/ai-sdk/clerk/${id}/stream`, {
+        headers: street.headers(),
+        ...(signal && { signal }),
+      });
+    await say(chatOf(street), 'Do it.');
+    await street.stage.runtime.setMode('frozen');
+    const session = await street.session();
+    for (const call of await street.stage.asking(session, '1.1.1', '1.1.2'))
+      if (call.digest)
+        await street.stage.runtime.decide({
+          session,
+          call: call.id,
+          digest: call.digest,
+          decision: { do: 'approve' },
+        });
+    // Frozen after its answers: the turn neither ends nor needs anybody, and its stream stays open.
+    expect((await ask('chat-1', stop.signal)).status).toBe(200);
+    const second = await ask('chat-1');
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '5']);
+    stop.abort();
+    await until('the place is free again', async () => {
+      const third = await ask('chat-1');
+      await third.body?.cancel();
+      return third.status === 200;
+    });
+  });
+
   test('also past a question that was answered meanwhile; a chat that never was has nothing', async () => {
     const street = await Street.open(ASKS);
     const chat = chatOf(street);

@@ -40,5 +40,7 @@ test('another tenant and another agent do not get in by naming it', async () => 
     ['red', 'clerk thread-1', ''],
     ['red', 'clerk', 'thread-2'],
   ] as const;
-  expect(new Set(places.map((place) => threadSession(...place))).size).toBe(places.length);
+  expect(new Set(places.map(([tenant, agent, thread]) => threadSession(tenant, agent, thread))).size).toBe(
+    places.length,
+  );
 });
