@@ -79,7 +79,8 @@ const cancelled = (): ModelReply => ({
 });
 
 const stream = async (reply: ScriptReply, request: ModelRequest): Promise<void> => {
-  const text = reply.text ?? '';
+  const { text = '', reasoning = '' } = reply;
+  if (reasoning !== '') request.onDelta({ type: 'reasoning', text: reasoning });
   const { pieces, everyMs } = reply.stream ?? { pieces: 1, everyMs: 0 };
   const points = Array.from(text);
   const size = Math.max(1, Math.ceil(points.length / pieces));

@@ -13,7 +13,9 @@ import { authenticate, checkBody, checkHost, checkKey, securityHeaders } from '.
 import { healthRoutes } from './health.ts';
 import { DOOR_LIMITS_DEFAULT, Meter, type DoorLimits } from './limits.ts';
 import { problem, PROBLEM_TYPE, problemOf, type Problem } from './problem.ts';
+import { openAiErrors } from './front/response-error.ts';
 import { eventRoutes } from './routes/events.ts';
+import { frontRoutes } from './routes/fronts.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -102,6 +104,7 @@ const routes = (door: Door): OpenAPIHono<DoorEnv> => {
   app.notFound((context) =>
     asResponse(problem('not-found', `There is nothing at ${context.req.path}.`), {}, context.req.method),
   );
+  app.use('/v1/*', openAiErrors);
   app.use(checkHost(door));
   healthRoutes(app, door);
   app.use(checkKey);
@@ -111,6 +114,7 @@ const routes = (door: Door): OpenAPIHono<DoorEnv> => {
   eventRoutes(app, door);
   peopleRoutes(app, door);
   systemRoutes(app, door);
+  frontRoutes(app, door);
   return app;
 };
 

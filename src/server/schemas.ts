@@ -103,7 +103,7 @@ export const message: z.ZodString = z
   .max(TEXT_LENGTH_MAX)
   .openapi({ example: 'Answer the mail from Ada.' });
 
-const when = z.enum(['queue', 'reject', 'steer', 'interrupt']).openapi({
+export const when: z.ZodType<WhenRunning> = z.enum(['queue', 'reject', 'steer', 'interrupt']).openapi({
   description:
     'Where a turn is running: wait for its end (the default), be refused, join it at its next step, or have it cancelled and go first.',
 });

@@ -68,7 +68,7 @@ export type RuntimeOptions = {
 export type SendOptions = {
   /** The agent of a new session. */
   readonly agent?: string;
-  /** An existing session instead. */
+  /** An existing session instead; with `agent` one that is begun under this id where it does not exist. */
   readonly session?: string;
   readonly message: string;
   /** Names the turn: sending the same key again is the same turn. 1 to 255 visible ASCII characters. */
@@ -109,6 +109,8 @@ const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-s
 type SendCommand = Extract<Command, { kind: 'send' }>;
 
 type NewSession = {
+  /** Absent: made from the key. */
+  readonly session: string | undefined;
   readonly agent: Agent;
   readonly mode: Mode | undefined;
   readonly tenant: string;
@@ -180,12 +182,12 @@ export class Runtime {
     const key = checkKey(options.key ?? randomId(this.#random, KEY_LENGTH));
     const { by = HERE, labels = [], mode, when = 'queue', tenant, rehearsal } = options;
     const command: SendCommand = { kind: 'send', key, input, by, labels, when };
-    if (options.session === undefined)
-      return this.#start(
-        { agent: this.agent(options.agent ?? ''), mode, tenant: checkTenant(tenant), rehearsal },
-        command,
-      );
-    return this.#say(options.session, command);
+    const { session, agent } = options;
+    if (session !== undefined && agent === undefined) return this.#say(session, command);
+    return this.#start(
+      { session, agent: this.agent(agent ?? ''), mode, tenant: checkTenant(tenant), rehearsal },
+      command,
+    );
   }
 
   /** Records a person's answer to a call that waits. The digest names what the person saw. */
@@ -366,10 +368,8 @@ export class Runtime {
   /** A new session has its id from the key, so that the same key is the same session, also after a crash. */
   async #start(made: NewSession, command: SendCommand): Promise<Sent> {
     for (let taken = 0; ; taken++) {
-      const session = sessionId(
-        { agent: made.agent.definition.name, key: command.key, tenant: made.tenant },
-        taken,
-      );
+      const agent = made.agent.definition.name;
+      const session = made.session ?? sessionId({ agent, key: command.key, tenant: made.tenant }, taken);
       const place = (): FaultPlace => ({ session, what: command.kind });
       await reach(this.#faults, 'command.before', place);
       if (await this.#create(session, made, command)) {
@@ -378,7 +378,12 @@ export class Runtime {
         this.#dispatcher.go(session);
         return { session, turn: 1, replayed: decision?.kind === 'replayed' };
       }
-      const { turns, tenant } = await this.state(session);
+      const state = await this.state(session);
+      const { turns, tenant } = state;
+      if (made.session !== undefined) {
+        if (tenant !== made.tenant || state.agent.name !== agent) throw sessionNotFound(session);
+        return this.#say(session, command);
+      }
       // Another key, or another tenant's, has the same id by chance: take the next one.
       if (turns[0]?.key === command.key && tenant === made.tenant) return this.#say(session, command);
     }
