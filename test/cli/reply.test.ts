@@ -144,6 +144,9 @@ test('what the provider said of its cache and the input stands beside the counts
     'the provider changed the input: thinking_dropped at messages.1.content.0 (model_binding_mismatch)',
   );
   expect(cache.stdout).not.toContain('the record does not say why');
+  const narrow = (await place.on({ columns: 64 }, 'cache', session)).stdout.replaceAll(/\u001b\[\d+m/g, '');
+  expect(narrow).toMatch(/ {9}● the provider changed the input: .*\n {11}\S/);
+  for (const line of narrow.split('\n')) expect(Array.from(line).length).toBeLessThanOrEqual(64);
   const shown = await place.onrecord('show', session);
   expect(shown.stdout).toContain('answers, the provider made 1 change to the input');
 });

@@ -263,6 +263,7 @@ describe('mock-llm', () => {
     expect(all(told, 'response.received')[0]?.usage).toEqual({
       input: 21,
       cacheWrite: 300,
+      cacheWriteLong: 200,
       cacheRead: 4000,
       output: 5,
     });

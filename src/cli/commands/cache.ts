@@ -15,7 +15,9 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isGiven } from '../given.ts';
 import { namedSession, openRecord, readRecord } from '../record.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { concat, dim, EMPTY, line, own, SIGN, theirs, type Shown } from '../terminal/shown.ts';
+import { wrap } from '../terminal/cells.ts';
+import { fit, type Look } from '../terminal/look.ts';
+import { concat, dim, EMPTY, line, own, repeat, SIGN, theirs, type Shown } from '../terminal/shown.ts';
 import { table, type Column, type Row } from '../terminal/table.ts';
 
 export const cache: Command = {
@@ -161,19 +163,31 @@ const tableLines = (screen: Screen, rows: readonly ReuseRow[]): readonly Shown[]
       lost: counted(row.lostTokens),
       cost: row.lostTokens === undefined ? NONE : theirs(row.lostTokens === 0 ? '' : formatCost(row.lostUsd)),
     };
-    return [cells, ...noteLines(row)];
+    return [cells, ...noteLines(row, screen.look)];
   });
   return table(COLUMNS, shown, { look: screen.look }).lines;
 };
 
 /** What broke the prefix, what the provider left unread, and what it says itself. */
-const noteLines = (row: ReuseRow): readonly Shown[] => {
+const noteLines = (row: ReuseRow, look: Look): readonly Shown[] => {
   const less = lessWords(row);
   return [
     ...row.causes.flatMap((cause) => causeLines(causeWords(cause))),
     ...(less === undefined ? [] : [concat(own('         '), SIGN.wait, own(' '), less)]),
-    ...remarkLines(row.remarks).map((said) => line`         ${SIGN.fact} ${said}`),
+    ...remarkLines(row.remarks).flatMap((said) => remarkShown(said, look)),
   ];
+};
+
+/** Cells before a note of a row, with its mark. */
+const NOTE_INDENT = 11;
+
+/** What does not fit goes on under its own beginning. */
+const remarkShown = (said: string, look: Look): readonly Shown[] => {
+  const ready = fit(theirs(said), look);
+  const pieces = look.terminal ? wrap(ready, look.textColumns - NOTE_INDENT, { strict: true }) : [ready];
+  return pieces.map((piece, i) =>
+    i === 0 ? line`         ${SIGN.fact} ${piece}` : concat(repeat(' ', NOTE_INDENT), piece),
+  );
 };
 
 const causeLines = ({ text, quotes }: CauseWords): readonly Shown[] => [
