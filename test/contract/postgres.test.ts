@@ -1,19 +1,17 @@
 /** The contract over PostgreSQL: a real server, a schema for each store. */
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
 import { describeLog } from './log.ts';
 
 const reason = noPostgres();
+const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;
 let server: PostgresServer;
 
-if (reason !== undefined)
-  describe('PostgresLog', () => {
-    test.skip(`the contract: ${reason}`, () => undefined);
-  });
-else {
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-  });
-  afterAll(() => server.stop());
+beforeAll(async () => {
+  if (reason === undefined) server = await PostgresServer.start();
+});
+afterAll(() => server?.stop());
+
+describe.skipIf(reason !== undefined)(`on a real server${skipped}`, () => {
   describeLog('PostgresLog', async () => server.open());
-}
+});

@@ -111,12 +111,16 @@ export class PostgresServer {
     await once(child, 'close');
   }
 
-  async stop(): Promise<void> {
+  /** Stops it in order; its data stays. */
+  async halt(): Promise<void> {
     const child = this.#process;
-    if (child && child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGINT');
-      await once(child, 'close');
-    }
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGINT');
+    await once(child, 'close');
+  }
+
+  async stop(): Promise<void> {
+    await this.halt();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
