@@ -9,7 +9,8 @@ import { startChild } from '../kit/child.ts';
 import { calm } from '../kit/clock.ts';
 import { CutWire } from '../kit/cut-wire.ts';
 import { expectChain } from '../kit/expect-chain.ts';
-import { noPostgres, openPostgres, PostgresServer } from '../kit/postgres-server.ts';
+import { openPostgres } from '../kit/open-postgres.ts';
+import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
 
 const reason = noPostgres();
 const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;

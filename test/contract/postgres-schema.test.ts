@@ -11,7 +11,8 @@ import { isPostgres, maskedStore, postgresPlace } from '../../src/log/postgres-p
 import { migratePostgres } from '../../src/log/postgres-schema.ts';
 import { PostgresLog } from '../../src/log/postgres.ts';
 import { blobOf, grow, sealed } from '../kit/chain.ts';
-import { noPostgres, openPostgres, PostgresServer } from '../kit/postgres-server.ts';
+import { openPostgres } from '../kit/open-postgres.ts';
+import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
 
 const reason = noPostgres();
 const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;

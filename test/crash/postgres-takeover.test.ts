@@ -1,5 +1,5 @@
 /** The runtime over PostgreSQL: one process drives, is killed, and another one goes on as if on another machine. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -11,10 +11,11 @@ import { openRuntime, type Runtime, type RuntimeOptions } from '../../src/worker
 import { startChild, type Child } from '../kit/child.ts';
 import { CHORES, chores } from '../kit/chores.ts';
 import { tempFolder } from '../kit/folder.ts';
-import { noPostgres, openPostgres, PostgresServer } from '../kit/postgres-server.ts';
+import { openPostgres } from '../kit/open-postgres.ts';
+import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
 import { eventsOf, soon, typesOf } from './children/stage.ts';
 
-const ROUNDS = 8;
+const ROUNDS = 5;
 const TAKEOVER_MS_MAX = 2000;
 
 const reason = noPostgres();
@@ -30,7 +31,8 @@ type Scene = { readonly url: string; readonly world: string; readonly acts: () =
 
 const scene = async (): Promise<Scene> => {
   const world = join(tempFolder(), 'world');
-  const acts = (): readonly string[] => readFileSync(world, 'utf8').trimEnd().split('\n');
+  const acts = (): readonly string[] =>
+    existsSync(world) ? readFileSync(world, 'utf8').trimEnd().split('\n') : [];
   return { url: await server.store(), world, acts };
 };
 
@@ -105,7 +107,7 @@ describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`,
     expect(await runtime.rest(session)).toMatchObject({ status: 'in-doubt' });
     const { length } = await runtime.store.read(session);
     child.process.kill('SIGCONT');
-    await child.line((line) => line === 'event 1 session.created' || line.includes('driver.changed'));
+    await child.line((line) => line.endsWith('driver.changed'));
     expect(told.filter((line) => line.startsWith('once'))).toEqual([]);
     expect(await runtime.store.read(session)).toHaveLength(length);
     await expectWhole(runtime, session);

@@ -8,7 +8,6 @@ import { appendFileSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { PostgresLog, type PostgresOptions } from '../../src/log/postgres.ts';
 import { migratePostgres } from '../../src/log/postgres-schema.ts';
 
@@ -137,13 +136,6 @@ export class PostgresServer {
   }
 
   async open(options?: PostgresOptions): Promise<PostgresLog> {
-    return openPostgres(await this.store(), options);
+    return PostgresLog.open(await this.store(), options);
   }
 }
-
-/** Opens a store and closes it when the test is over. */
-export const openPostgres = async (url: string, options?: PostgresOptions): Promise<PostgresLog> => {
-  const store = await PostgresLog.open(url, options);
-  onTestFinished(() => store.close());
-  return store;
-};
