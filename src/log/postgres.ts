@@ -6,6 +6,7 @@
  * Nothing is read from a standby. What was sent and not answered is a StorageError; sent `again`, it is known by its hashes.
  */
 import { randomId, systemClock, systemRandom, type Clock } from '../clock.ts';
+import { isOnrecordError } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { Part } from './lineage.ts';
@@ -82,6 +83,7 @@ export class PostgresLog implements LogStore {
   #queue: Pending[] = [];
   #renewals: Renewal[] = [];
   #writing = false;
+  #opened = false;
   #closed = false;
 
   private constructor(place: PostgresPlace, options: PostgresOptions) {
@@ -94,7 +96,7 @@ export class PostgresLog implements LogStore {
     this.#writer = connection('writer', {
       prepare: async (ask) => {
         await checkFormat(ask, place);
-        if (durability === 'replicated') await checkReplicated(ask, place);
+        if (durability === 'replicated') await this.#checkReplicated(() => checkReplicated(ask, place));
       },
     });
     this.#readers = Array.from({ length: READERS }, (_, i) => connection(`reader ${i + 1}`));
@@ -117,6 +119,7 @@ export class PostgresLog implements LogStore {
     try {
       await log.#writer.connect();
       await log.#control.start();
+      log.#opened = true;
     } catch (error) {
       await log.close();
       throw error;
@@ -235,6 +238,16 @@ export class PostgresLog implements LogStore {
 
   #closedFault(): StorageError {
     return new StorageError('unavailable', `The store ${this.#place.shown} is closed.`);
+  }
+
+  /** Refused at the start; once there is work in hand, a server without a standby is one to wait for. */
+  async #checkReplicated(check: () => Promise<void>): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (!this.#opened || !isOnrecordError(error) || error instanceof StorageError) throw error;
+      throw new StorageError('unavailable', error.message, error);
+    }
   }
 
   /** The one with the fewest statements before this one. */

@@ -6,16 +6,18 @@ import { onTestFinished } from 'vitest';
 export class CutWire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #far: number;
   #answersHeld = false;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, far: number) {
     this.#server = server;
+    this.#far = far;
   }
 
   static async to(port: number): Promise<CutWire> {
     const server = createServer();
-    const wire = new CutWire(server);
-    server.on('connection', (near) => wire.#join(near, connect(port, '127.0.0.1')));
+    const wire = new CutWire(server, port);
+    server.on('connection', (near) => wire.#join(near, connect(wire.#far, '127.0.0.1')));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     onTestFinished(() => wire.close());
     return wire;
@@ -39,6 +41,12 @@ export class CutWire {
   /** Ends every connection in the middle of whatever it said. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Leads to another server from now on; what led to the first one ends. */
+  turn(port: number): void {
+    this.#far = port;
+    this.cut();
   }
 
   async close(): Promise<void> {

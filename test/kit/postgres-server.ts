@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,6 +62,25 @@ export class PostgresServer {
     appendFileSync(join(server.data, 'postgresql.conf'), `${settings.join('\n')}\n`);
     await server.run();
     return server;
+  }
+
+  /** A standby of this server, made of its data while it stands still, that follows it by streaming. */
+  async standby(): Promise<PostgresServer> {
+    await this.halt();
+    const folder = mkdtempSync(join(tmpdir(), 'onrecord-postgres-'));
+    const standby = new PostgresServer(folder, await freePort());
+    cpSync(this.data, standby.data, { recursive: true });
+    writeFileSync(join(standby.data, 'standby.signal'), '');
+    appendFileSync(
+      join(standby.data, 'postgresql.conf'),
+      `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=onrecord application_name=standby'\n`,
+    );
+    const { uid, gid } = account();
+    if (uid !== undefined) spawnSync('chown', ['-R', `${uid}:${gid ?? uid}`, folder]);
+    spawnSync('chmod', ['-R', 'go-rwx', standby.data]);
+    await this.run();
+    await standby.run();
+    return standby;
   }
 
   get data(): string {
