@@ -1,6 +1,9 @@
 /** What every command is handed: the screen, and doors to the agents, the store and the runtime. */
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
+import { OnrecordError } from '../errors.ts';
+import { isPostgres, maskedStore } from '../log/postgres-place.ts';
 import type { LogStore } from '../log/store.ts';
 import type { Faults } from '../worker/fault-point.ts';
 import type { Channel } from '../worker/notifier.ts';
@@ -64,20 +67,50 @@ export class Cli {
     return roles.length === 0 ? this.actor : { ...this.actor, roles };
   }
 
-  /** Where the store lies, without opening it. */
-  async storePath(): Promise<string> {
+  /** A path, or a PostgreSQL URL with whatever password it holds: never printed but by maskedStore(). */
+  async storeNamed(): Promise<string> {
     const { storePath, cwd } = this.#options;
-    if (storePath !== undefined) return resolve(cwd, storePath);
-    const { store } = await this.config();
-    return join(this.place.folder, store ?? STORE_PATH);
+    if (storePath !== undefined) return isPostgres(storePath) ? storePath : resolve(cwd, storePath);
+    const { store = STORE_PATH } = await this.config();
+    return isPostgres(store) ? store : join(this.place.folder, store);
+  }
+
+  /** The store's file, without opening it. Throws `store-not-a-file`. */
+  async storePath(): Promise<string> {
+    const named = await this.storeNamed();
+    if (!isPostgres(named)) return named;
+    throw new OnrecordError(
+      `This command works on a file, and the store is ${maskedStore(named)}. Use the tools of PostgreSQL for it.`,
+      { code: 'store-not-a-file', next: 'fix-input', hint: 'docs/postgres.md' },
+    );
+  }
+
+  /** Whether there is something to read; a database is asked when it is opened. */
+  async storeIsThere(): Promise<boolean> {
+    const named = await this.storeNamed();
+    return isPostgres(named) || existsSync(named);
+  }
+
+  /** Where files lie that belong to the store and to this machine. */
+  async storeFolder(): Promise<string> {
+    const named = await this.storeNamed();
+    return dirname(isPostgres(named) ? join(this.place.folder, STORE_PATH) : named);
   }
 
   async store(): Promise<LogStore> {
-    if (!this.#store) {
-      const { SqliteLog } = await import('../log/sqlite.ts');
-      this.#store = new SqliteLog(await this.storePath());
-    }
+    this.#store ??= await this.#openStore();
     return this.#store;
+  }
+
+  async #openStore(): Promise<LogStore> {
+    const named = await this.storeNamed();
+    if (isPostgres(named)) {
+      const { PostgresLog } = await import('../log/postgres.ts');
+      const { durability } = await this.config();
+      return PostgresLog.open(named, { ...(durability && { durability }) });
+    }
+    const { SqliteLog } = await import('../log/sqlite.ts');
+    return new SqliteLog(named);
   }
 
   /** Prices of the configuration's own file, if it names one. */

@@ -35,5 +35,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
+  copy: async () => (await import('./commands/copy.ts')).copy,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
   help: async () => (await import('./commands/help.ts')).help,
 };

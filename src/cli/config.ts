@@ -8,13 +8,19 @@ import { pathToFileURL } from 'node:url';
 import { badInput, isOnrecordError } from '../errors.ts';
 import type { Provider } from '../model/provider/provider.ts';
 import type { Agent } from '../worker/agent.ts';
+import { isPostgres } from '../log/postgres-place.ts';
 import { notifyProblem, type NotifyTarget } from './notify.ts';
 import type { AgentFilePlace } from './yaml-agent.ts';
 
 export type Config = {
   readonly agents: readonly Agent[];
-  /** Path of the SQLite store, relative to the configuration file. Default ".onrecord/log.db". */
+  /**
+   * Path of the SQLite store, relative to the configuration file, or `postgres://user:password@host:port/database`.
+   * Default ".onrecord/log.db".
+   */
   readonly store?: string;
+  /** Of a PostgreSQL store: `replicated` refuses to start where the server names no synchronous standby. */
+  readonly durability?: 'primary' | 'replicated';
   /** Roles of people, by the name of their account: what rules mean by `role:NAME`. */
   readonly people?: Readonly<Record<string, Person>>;
   /** How people are told of questions and of calls in doubt. */
@@ -84,7 +90,11 @@ export const loadConfig = async (place: Place): Promise<Config> => {
 const agentFilePlace = ({ folder, file }: Place, { store, providers }: Config): AgentFilePlace => ({
   providers,
   folder,
-  protect: [join(folder, store ?? STORE_PATH), join(folder, 'agents'), ...(file === undefined ? [] : [file])],
+  protect: [
+    join(folder, store === undefined || isPostgres(store) ? STORE_PATH : store),
+    join(folder, 'agents'),
+    ...(file === undefined ? [] : [file]),
+  ],
   env: process.env,
 });
 
@@ -92,7 +102,8 @@ const configIn = async (file: string): Promise<Config> => {
   const module = await importConfig(file);
   const config = (module as { default?: unknown }).default;
   if (isConfig(config)) {
-    const problem = peopleProblem(config.people) ?? notifyProblem(config.notify);
+    const problem =
+      peopleProblem(config.people) ?? notifyProblem(config.notify) ?? durabilityProblem(config.durability);
     if (problem === undefined) return config;
     throw badInput('config-invalid', `${file}: ${problem}.`, { file });
   }
@@ -118,6 +129,11 @@ const importConfig = async (file: string): Promise<unknown> => {
 
 const isConfig = (value: unknown): value is Config =>
   typeof value === 'object' && value !== null && Array.isArray((value as { agents?: unknown }).agents);
+
+const durabilityProblem = (durability: unknown): string | undefined =>
+  durability === undefined || durability === 'primary' || durability === 'replicated'
+    ? undefined
+    : 'durability must be "primary" or "replicated"';
 
 const peopleProblem = (people: unknown): string | undefined => {
   if (people === undefined) return undefined;

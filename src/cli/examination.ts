@@ -7,6 +7,8 @@ import { isOnrecordError } from '../errors.ts';
 import { chainHash, genesis, open } from '../event/envelope.ts';
 import { isGone } from '../log/owner.ts';
 import { STORE_FORMAT } from '../log/migrations.ts';
+import { POSTGRES_FORMAT } from '../log/postgres-migrations.ts';
+import { isPostgres } from '../log/postgres-place.ts';
 import type { LogStore, Owner, SessionRow } from '../log/store.ts';
 import { canGoOn } from '../session/summary.ts';
 import { countOf, formatBytes } from '../view/format.ts';
@@ -36,7 +38,7 @@ export const examine = async (cli: Cli): Promise<readonly Finding[]> => {
   const { agents, findings } = await agentsOf(cli);
   const channels = agents === undefined ? [] : await notices(cli);
   const store = await storeOf(cli);
-  const about = store.log ? await sessionFindings(store.log, agents, await cli.storePath()) : [];
+  const about = store.log ? await sessionFindings(store.log, agents, await cli.storeNamed()) : [];
   return [program(), store.finding, ...findings, ...channels, ...about];
 };
 
@@ -82,7 +84,12 @@ const notices = async (cli: Cli): Promise<readonly Finding[]> => {
 
 const storeOf = async (cli: Cli): Promise<{ readonly finding: Finding; readonly log?: LogStore }> => {
   try {
-    const path = await cli.storePath();
+    const path = await cli.storeNamed();
+    if (isPostgres(path)) {
+      const log = await cli.store();
+      const text = `${log.name}, format ${POSTGRES_FORMAT}, on a primary`;
+      return { finding: { level: 'ok', name: 'store', text }, log };
+    }
     const shown = relative(process.cwd(), path) || path;
     if (!existsSync(path))
       return {
@@ -240,7 +247,7 @@ const undriven = async (
 ): Promise<readonly Finding[]> => {
   const candidates = rows.filter(({ summary }) => UNFINISHED.has(summary.status));
   if (candidates.length === 0) return [];
-  const driven = leasesIn(path);
+  const driven = isPostgres(path) ? leasesOf(candidates) : leasesIn(path);
   const left: string[] = [];
   for (const { session } of candidates.slice(0, SESSIONS_COMPARED_MAX))
     if (!driven.has(session) && (await canBeDriven(log, session))) left.push(session);
@@ -253,6 +260,13 @@ const undriven = async (
       hint: 'onrecord resume --all',
     },
   ];
+};
+
+/** The same where the list itself says who drives. */
+const leasesOf = (rows: readonly SessionRow[]): ReadonlySet<string> => {
+  const now = systemClock.now();
+  const driven = rows.filter(({ lease }) => lease && lease.until > now && !isGone(lease.owner));
+  return new Set(driven.map(({ session }) => session));
 };
 
 /**

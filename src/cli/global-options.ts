@@ -1,7 +1,7 @@
 /** Options that every command takes. */
 export const GLOBAL_OPTIONS: readonly (readonly [flags: string, description: string])[] = [
   ['--json', 'print one JSON value on stdout, one per line for streams'],
-  ['--store <path>', 'the SQLite store, default .onrecord/log.db beside the configuration'],
+  ['--store <path>', 'a SQLite file or postgres://…, default .onrecord/log.db beside the configuration'],
   ['--config <path>', 'the configuration file, default onrecord.config.ts here or above'],
   ['--color <when>', 'auto, always or never'],
   ['--ascii', 'symbols in ASCII only'],

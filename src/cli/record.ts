@@ -1,5 +1,4 @@
 /** Sessions read from the store for a command: nothing is created, nothing is driven. */
-import { existsSync } from 'node:fs';
 import { badInput, isOnrecordError, OnrecordError } from '../errors.ts';
 import { open, type StoredEvent } from '../event/envelope.ts';
 import type { LogEvent } from '../event/events.ts';
@@ -18,8 +17,8 @@ const SESSIONS_ALL: number = 2 ** 31 - 1;
 
 /** The store, which has to be there: a command that reads makes none. Throws `store-not-found`. */
 export const openRecord = async (cli: Cli): Promise<LogStore> => {
+  if (await cli.storeIsThere()) return cli.store();
   const path = await cli.storePath();
-  if (existsSync(path)) return cli.store();
   throw new OnrecordError(`There is no store at ${path}. Nothing has been recorded here yet.`, {
     code: 'store-not-found',
     next: 'fix-input',

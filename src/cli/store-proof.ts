@@ -1,6 +1,8 @@
 /** Everything that can be proved of a session, a store or a bundle, with what this project knows of adapters. */
 import { isOnrecordError } from '../errors.ts';
 import { verifyBundle } from '../bundle/bundle-store.ts';
+import { examinePostgres } from '../log/postgres-examination.ts';
+import { isPostgres } from '../log/postgres-place.ts';
 import { examineDatabase, listedIn, type ListedSession, type StoreFlaw } from '../log/sqlite-examination.ts';
 import type { LogStore } from '../log/store.ts';
 import { neutralEncoder } from '../model/neutral.ts';
@@ -32,7 +34,7 @@ export const prove = async (cli: Cli, named: NamedRecord): Promise<Verified> => 
   const { store, session, bundle } = named;
   const replay = await replayOf(cli);
   if (bundle) return verifyBundle(bundle, store, { replay });
-  const listed = listedIn(await cli.storePath()).find((row) => row.session === session);
+  const listed = (await listedNow(cli)).find((row) => row.session === session);
   return verify(store, session, { replay, listed });
 };
 
@@ -41,8 +43,17 @@ export type StoreProof = {
   readonly sessions: readonly ListedSession[];
 };
 
-/** The file itself and all that it lists; what SQLite cannot even open has no sessions. */
-export const examineStore = async (cli: Cli): Promise<StoreProof> => examineDatabase(await cli.storePath());
+const listedNow = async (cli: Cli): Promise<readonly ListedSession[]> => {
+  const named = await cli.storeNamed();
+  if (!isPostgres(named)) return listedIn(named);
+  return (await examinePostgres(named, { blobs: false })).sessions;
+};
+
+/** The store itself and all that it lists; a file that SQLite cannot even open has no sessions. */
+export const examineStore = async (cli: Cli): Promise<StoreProof> => {
+  const named = await cli.storeNamed();
+  return isPostgres(named) ? examinePostgres(named) : examineDatabase(named);
+};
 
 /** One of the sessions that were listed: damage of whatever kind is a finding, never the end of the others. */
 export const proveListed = async (

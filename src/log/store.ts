@@ -50,6 +50,8 @@ export type SessionRow = {
   readonly summary: SessionSummary;
   /** Where it was forked from, if it was. */
   readonly fork?: ForkPlace;
+  /** Who drives it, until when by the wall clock, as far as the store says so in lists. */
+  readonly lease?: { readonly owner: Owner; readonly until: number };
 };
 
 export type SessionQuery = {
@@ -94,8 +96,11 @@ export type ClaimRequest = {
 
 export type Head = { readonly seq: number; readonly hash: Digest };
 
-/** The session that grew and its new head; undefined where another process committed something somewhere. */
-export type Change = { readonly session: string; readonly head: number } | undefined;
+/**
+ * The session that grew and its new head; undefined where another process committed something somewhere. `agent`:
+ * somebody outside of this process appended work for this agent, which nobody may have taken up yet.
+ */
+export type Change = { readonly session: string; readonly head: number; readonly agent?: string } | undefined;
 export type ChangeListener = (change: Change) => void;
 
 export type LogStore = {

@@ -24,7 +24,6 @@ export const summaryProblem = (
   stored: StoredSummary,
 ): string | undefined => {
   const { summary, agent, status, canGoOn, updatedAt } = stored;
-  if (summary === null) return 'The session has no line in lists, so that no list shows it.';
   let state = initial(session);
   const moments = new Set<string>();
   for (const event of events) {
@@ -32,6 +31,10 @@ export const summaryProblem = (
     moments.add(momentOf(state.lastAt, state.costUnknown ? null : state.cost));
   }
   const now = summaryOf(state);
+  if (summary === null) {
+    // The store's own logs, of its gate and its tokens, have no agent and stand in no list.
+    return now.agent === '' ? undefined : 'The session has no line in lists, so that no list shows it.';
+  }
   const read = parsed(summary);
   if (read === undefined) return 'The line of the session in lists is no JSON.';
   const { cost, updatedAt: at } = read;

@@ -13,6 +13,7 @@ import {
   type Claim,
   type LogStore,
   type Owner,
+  type SessionRow,
 } from '../log/store.ts';
 import { wakeAtOf } from '../session/deadlines.ts';
 import { canGoOn } from '../session/summary.ts';
@@ -113,9 +114,17 @@ export class Dispatcher {
     }
     if ((await this.gate()).mode === 'frozen') return;
     const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
-    for (const { session, summary } of rows)
-      if (this.#options.knows(summary.agent) && !this.#driving.has(session) && !this.#tooNew.has(session))
-        this.go(session);
+    for (const { session, summary, lease } of rows)
+      if (this.#options.knows(summary.agent) && !this.#isTaken(session, lease)) this.go(session);
+  }
+
+  /** Driven here, or by a neighbour that is there: to claim it would be to read its log for nothing. */
+  #isTaken(session: string, lease: SessionRow['lease']): boolean {
+    const { clock, isGone, owner } = this.#options;
+    if (this.#driving.has(session) || this.#tooNew.has(session)) return true;
+    return (
+      lease !== undefined && lease.owner.id !== owner.id && lease.until > clock.now() && !isGone(lease.owner)
+    );
   }
 
   /** One session that cannot be read must not keep the others from being looked at. */
@@ -281,8 +290,12 @@ export class Dispatcher {
   }
 
   #changed(change: Change): void {
-    if (change && change.session !== CONTROL_LOG)
-      return this.#driving.get(change.session)?.driver.wake(change.head);
+    if (change && change.session !== CONTROL_LOG) {
+      const driving = this.#driving.get(change.session);
+      if (driving) driving.driver.wake(change.head);
+      else if (change.agent !== undefined && this.#options.knows(change.agent)) this.go(change.session);
+      return;
+    }
     for (const { driver } of this.#driving.values()) driver.wake();
     if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
   }

@@ -4,32 +4,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { chainHash, genesis, open } from '../../src/event/envelope.ts';
 import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from '../../src/log/migrations.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
 import type { Claim, LogStore } from '../../src/log/store.ts';
 import { startChild } from '../kit/child.ts';
 import { blobOf, grow, OWNER_A, sealed } from '../kit/chain.ts';
 import { FakeClock, until } from '../kit/clock.ts';
+import { expectChain } from '../kit/expect-chain.ts';
 import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
 
 const claim = (store: LogStore, session: string): Promise<Claim> =>
   store.claim({ session, owner: OWNER_A, now: 0, leaseMs: 1000, isGone: () => false });
-
-/** Every seq from 1 on without a gap, each linked to the one before. */
-const expectChain = async (store: LogStore, session: string): Promise<readonly string[]> => {
-  const events = await store.read(session);
-  let prev = genesis(session);
-  for (const [i, event] of events.entries()) {
-    expect(event.seq).toBe(i + 1);
-    expect(event.hash).toBe(chainHash(prev, event.body));
-    prev = event.hash;
-  }
-  return events.map((event) => {
-    const opened = open(event);
-    return opened.type === 'call.refused' ? opened.data.message : '';
-  });
-};
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -5,7 +5,7 @@
  * the read "quick"), "asked" (the call waits for a person), or "none".
  */
 import { appendFileSync } from 'node:fs';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { childStore } from './child-store.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { chores } from './chores.ts';
 
@@ -27,7 +27,7 @@ const agent = chores({
     return stop === 'model' ? new Promise(() => undefined) : Promise.resolve();
   },
 });
-const runtime = await openRuntime({ store: new SqliteLog(file), agents: [agent] });
+const runtime = await openRuntime({ store: await childStore(file), agents: [agent] });
 const { session } = await runtime.send({ agent: 'chores', key: 'k', message: 'Do the chores.' });
 say(`session ${session}`);
 for await (const event of runtime.follow(session)) say(`event ${event.seq} ${event.type}`);

@@ -3,7 +3,7 @@
  * child-busy.ts FILE SESSIONS STEPS. It prints "running" once all have begun, and "done" when all have ended.
  */
 import { scriptedModel } from '../../src/model/scripted.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { childStore } from './child-store.ts';
 import { tool } from '../../src/tool/tool.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
@@ -38,7 +38,7 @@ const agent = defineAgent({
   limits: { stepsPerTurn: Number(steps) + 1 },
 });
 
-const runtime = await openRuntime({ store: new SqliteLog(file), agents: [agent] });
+const runtime = await openRuntime({ store: await childStore(file), agents: [agent] });
 await Promise.all(
   Array.from({ length: Number(sessions) }, (_, i) =>
     runtime.send({ agent: 'busy', message: 'Go on.', key: `key-${i}` }),

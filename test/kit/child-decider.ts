@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline';
 import type { Digest } from '../../src/event/canonical.ts';
 import type { ApprovalDecision } from '../../src/event/events.ts';
 import { isOnrecordError } from '../../src/errors.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { childStore } from './child-store.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { payer } from './payer.ts';
 
 const [file = '', world = '', name = ''] = process.argv.slice(2);
-const runtime = await openRuntime({ store: new SqliteLog(file), agents: [payer(world)] });
+const runtime = await openRuntime({ store: await childStore(file), agents: [payer(world)] });
 
 const answer = async ([session, digest, decision]: readonly [
   string,

@@ -4,10 +4,14 @@
  */
 import { createInterface } from 'node:readline';
 import type { Mode } from '../../src/event/definition.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { childStore } from './child-store.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 
-const runtime = await openRuntime({ store: new SqliteLog(process.argv[2] ?? ''), agents: [], drive: false });
+const runtime = await openRuntime({
+  store: await childStore(process.argv[2] ?? ''),
+  agents: [],
+  drive: false,
+});
 process.stdout.write('open\n');
 for await (const mode of createInterface({ input: process.stdin })) {
   await runtime.setMode(mode as Mode, { by: { kind: 'person', name: 'operator' } });

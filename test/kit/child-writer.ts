@@ -4,13 +4,13 @@
  * Each event's text is "PID n". On a conflict it reads on and appends again.
  */
 import { genesis } from '../../src/event/envelope.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
-import { ConflictError } from '../../src/log/store.ts';
+import { childStore } from './child-store.ts';
+import { ConflictError, type LogStore } from '../../src/log/store.ts';
 import { sealed } from './chain.ts';
 
 const [file = '', session = '', count = '0'] = process.argv.slice(2);
 
-const appendOne = async (store: SqliteLog, text: string): Promise<number> => {
+const appendOne = async (store: LogStore, text: string): Promise<number> => {
   for (;;) {
     const head = await store.head(session);
     const from = (head?.seq ?? 0) + 1;
@@ -24,7 +24,7 @@ const appendOne = async (store: SqliteLog, text: string): Promise<number> => {
   }
 };
 
-const store = new SqliteLog(file);
+const store = await childStore(file);
 process.stdout.write('open\n');
 for (let n = 1; n <= Number(count); n++) {
   const seq = await appendOne(store, `${process.pid} ${n} ${'x'.repeat(n % 7 === 0 ? 9000 : 10)}`);

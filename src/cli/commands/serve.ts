@@ -38,7 +38,7 @@ export const serve: Command = {
     });
     try {
       const door = await listen({ runtime, log, ...address(input) });
-      const { path } = await localToken(door.app.tokens, await cli.storePath(), cli.actor);
+      const { path } = await localToken(door.app.tokens, await cli.storeFolder(), cli.actor);
       cli.screen.out(line`${SIGN.ok} Serving on ${door.url}`);
       cli.screen.out(
         line`  Your token is in ${theirs(relative(cli.cwd, path))}. The description is at ${`${door.url}/docs`}.`,

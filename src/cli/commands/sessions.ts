@@ -1,5 +1,4 @@
 /** onrecord sessions: what there is, last changed first. */
-import { existsSync } from 'node:fs';
 import { badInput } from '../../errors.ts';
 import type { SessionStatus } from '../../event/summary.ts';
 import type { SessionRow } from '../../log/store.ts';
@@ -36,7 +35,7 @@ export const sessions: Command = {
       ...(agent !== undefined && { agent }),
     };
     // Looking leaves nothing behind: a store that is not there is not made.
-    const store = existsSync(await cli.storePath()) ? await cli.store() : undefined;
+    const store = (await cli.storeIsThere()) ? await cli.store() : undefined;
     const found = (await store?.sessions(query)) ?? [];
     const rows = found.slice(0, limit);
     if (screen.jsonMode) {

@@ -1,0 +1,192 @@
+/**
+ * One connection that comes back. Statements go over it in order, one at a time; each is a transaction of its own, so
+ * that no lock ever waits for this process. A statement that gets no answer in time takes the connection down: what
+ * became of it is unclear, and whoever sent it is told so with a StorageError.
+ */
+import { Socket } from 'node:net';
+import { Client, type QueryResult, type QueryResultRow } from 'pg';
+import type { Clock } from '../clock.ts';
+import type { PostgresPlace } from './postgres-place.ts';
+import { onStandby, postgresFault } from './postgres-fault.ts';
+import type { Statement } from './postgres-sql.ts';
+import { StorageError } from './store.ts';
+
+/** How long a connection may take to be made, and to be proved a primary's. */
+export const CONNECT_MS = 10_000;
+/** How long the server works on one statement before it gives it up. */
+export const STATEMENT_MS = 20_000;
+/** How long it waits for somebody else's lock in it. */
+export const LOCK_MS = 10_000;
+/** How long an answer is waited for; longer than the server would try, so that its own word comes first. */
+export const ANSWER_MS = 30_000;
+/** After so long without a word the server asks whether this side is there, and again every 2 s, three times. */
+const KEEPALIVE_SECONDS = 5;
+/** After so long without an acknowledgement of what it sent the server gives this side up. */
+const UNANSWERED_MS = 30_000;
+
+export type ConnectionOptions = {
+  readonly place: PostgresPlace;
+  readonly clock: Clock;
+  /** What it is for, as the server's own list of connections shows it. */
+  readonly purpose: string;
+  readonly answerMs?: number;
+  /** Whether a commit is acknowledged when it is durable; else when it is done. Default true. */
+  readonly durable?: boolean;
+  /** Done first on each new connection; what it throws is the answer to whoever asked. */
+  readonly prepare?: (ask: Ask) => Promise<void>;
+  readonly onNotice?: (payload: string) => void;
+  /** Called when a connection that stood is lost. */
+  readonly onLost?: () => void;
+};
+
+export type Ask = <T extends QueryResultRow>(
+  statement: Statement | string,
+  values?: readonly unknown[],
+) => Promise<QueryResult<T>>;
+
+type Open = { readonly client: Client; readonly socket: Socket };
+
+const settings = ({ durable = true }: ConnectionOptions): string =>
+  Object.entries({
+    // An operator's default must not weaken what an acknowledgement means.
+    ...(durable ? {} : { synchronous_commit: 'off' }),
+    default_transaction_isolation: `'read committed'`,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    tcp_keepalives_idle: KEEPALIVE_SECONDS,
+    tcp_keepalives_interval: 2,
+    tcp_keepalives_count: 3,
+    tcp_user_timeout: UNANSWERED_MS,
+  })
+    .map(([name, value]) => `SET ${name} = ${value}`)
+    .join('; ');
+
+/** Off and local are an acknowledgement before the commit is safe; whatever is stronger stays. */
+const KEEP_DURABLE = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #open: Promise<Open> | undefined;
+  #waiting = 0;
+  #closed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Statements that have no answer yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Asks on the connection, made anew where it is gone. Throws a StorageError where no answer came. */
+  readonly ask: Ask = async (statement, values = []) => {
+    this.#waiting++;
+    try {
+      const open = await this.#ready();
+      return await this.#askOn(open, statement, values);
+    } catch (error) {
+      throw postgresFault(error, this.#options.place.shown);
+    } finally {
+      this.#waiting--;
+    }
+  };
+
+  /** Makes sure that the connection stands. */
+  async connect(): Promise<void> {
+    try {
+      await this.#ready();
+    } catch (error) {
+      throw postgresFault(error, this.#options.place.shown);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const open = await this.#open?.catch(() => undefined);
+    this.#open = undefined;
+    if (!open) return;
+    // A server that does not answer holds nobody up.
+    const timer = this.#options.clock.after(1000, () => open.socket.destroy());
+    await open.client.end().catch(() => undefined);
+    timer.cancel();
+  }
+
+  #ready(): Promise<Open> {
+    if (this.#closed)
+      return Promise.reject(
+        new StorageError('unavailable', `The store ${this.#options.place.shown} is closed.`),
+      );
+    if (this.#open) return this.#open;
+    const opening = this.#connect();
+    this.#open = opening;
+    opening.catch(() => {
+      if (this.#open === opening) this.#open = undefined;
+    });
+    return opening;
+  }
+
+  async #connect(): Promise<Open> {
+    const { place, purpose, onNotice } = this.#options;
+    const socket = new Socket();
+    const client = new Client({
+      connectionString: place.url,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      application_name: `onrecord ${purpose}`,
+      stream: () => socket,
+    });
+    const open = { client, socket };
+    client.on('error', () => this.#lose(open));
+    client.on('end', () => this.#lose(open));
+    if (onNotice) client.on('notification', ({ payload = '' }) => onNotice(payload));
+    try {
+      await client.connect();
+      await this.#prove(open);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+    if (socket.destroyed) throw new Error('connection terminated');
+    return open;
+  }
+
+  async #prove(open: Open): Promise<void> {
+    const { place, durable = true, prepare } = this.#options;
+    const ask: Ask = (statement, values) => this.#askOn(open, statement, values ?? []);
+    await ask(settings(this.#options));
+    if (durable) await ask(KEEP_DURABLE);
+    const { rows } = await ask<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+    if (rows[0]?.standby !== false) throw onStandby(place.shown);
+    await prepare?.(ask);
+  }
+
+  async #askOn<T extends QueryResultRow>(
+    { client, socket }: Open,
+    statement: Statement | string,
+    values: readonly unknown[],
+  ): Promise<QueryResult<T>> {
+    const { clock, answerMs = ANSWER_MS } = this.#options;
+    const timer = clock.after(answerMs, () => socket.destroy());
+    try {
+      if (typeof statement === 'string' && values.length === 0) return await client.query<T>(statement);
+      const query = typeof statement === 'string' ? { text: statement } : statement;
+      return await client.query<T>({ ...query, values: [...values] });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #lose(open: Open): void {
+    open.socket.destroy();
+    void this.#open?.then(
+      (current) => {
+        if (current !== open) return;
+        this.#open = undefined;
+        if (!this.#closed) this.#options.onLost?.();
+      },
+      () => undefined,
+    );
+  }
+}
