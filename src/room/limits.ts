@@ -27,7 +27,7 @@ export type RoomLimits = {
   readonly logBytes: number;
   /** Calls of tools that a program may ask for, those with an answer included. */
   readonly toolCalls: number;
-  /** UTF-8 bytes of the arguments of one call. */
+  /** UTF-8 bytes of the arguments of all calls of a run. */
   readonly callBytes: number;
 };
 
@@ -45,7 +45,7 @@ export const ROOM_LIMITS: RoomLimits = {
   resultBytes: MIB,
   logBytes: 64 * KIB,
   toolCalls: 100,
-  callBytes: 256 * KIB,
+  callBytes: MIB,
 };
 
 export const ROOM_LIMITS_MAX: RoomLimits = {
@@ -63,7 +63,7 @@ export const ROOM_LIMITS_MAX: RoomLimits = {
   resultBytes: 4 * MIB,
   logBytes: MIB,
   toolCalls: 1000,
-  callBytes: MIB,
+  callBytes: 4 * MIB,
 };
 
 /** Throws `room-invalid` for a name that there is not, or a value outside its range. */

@@ -36,17 +36,8 @@ export const roomUnavailable = (message: string, cause?: unknown): OnrecordError
   });
 
 /** Bytes of all that a run may say: in JSON a character can take six, in base64 three bytes take four. */
-const answerBytesMax = ({
-  resultBytes,
-  logBytes,
-  filesOutBytes,
-  toolCalls,
-  callBytes,
-}: RoomJob['limits']): number =>
-  FRAME_BYTES +
-  Math.max(6 * resultBytes, 2 * toolCalls * callBytes) +
-  6 * logBytes +
-  Math.ceil((filesOutBytes * 4) / 3);
+const answerBytesMax = ({ resultBytes, logBytes, filesOutBytes, callBytes }: RoomJob['limits']): number =>
+  FRAME_BYTES + Math.max(6 * resultBytes, 2 * callBytes) + 6 * logBytes + Math.ceil((filesOutBytes * 4) / 3);
 
 type Reading = {
   readonly max: number;

@@ -213,8 +213,11 @@ export class Rooms {
     checkJob(job);
     await this.#turn();
     try {
-      const room = await this.#take();
-      const end = await room.run(job, signal);
+      const warm = await this.#takeWarm();
+      let end = await (warm ?? (await this.#fresh())).run(job, signal);
+      // It may have been dead already when it was taken. A program has no effect, so a room of its own is one try more.
+      if (warm && end.kind === 'failed' && end.why === 'died')
+        end = await (await this.#fresh()).run(job, signal);
       return { end, record: recordOf(this.facts, job, end) };
     } finally {
       this.#running--;
@@ -247,8 +250,8 @@ export class Rooms {
     while (this.#warm.length < this.#settings.warm) this.#warm.push(this.#start());
   }
 
-  /** A warm room that is still there, else a new one. */
-  async #take(): Promise<Room> {
+  /** A warm room, where there is one that is ready and still there. */
+  async #takeWarm(): Promise<Room | undefined> {
     for (let room = this.#warm.shift(); room; room = this.#warm.shift()) {
       if (room.gone) continue;
       const taken = await room.ready().then(
@@ -257,6 +260,10 @@ export class Rooms {
       );
       if (taken && !room.gone) return room;
     }
+    return undefined;
+  }
+
+  async #fresh(): Promise<Room> {
     const room = this.#start();
     await room.ready();
     return room;

@@ -77,6 +77,11 @@ export class Machine {
     return ++this.ticks > this.#max || this.outside?.stop !== undefined;
   }
 
+  /** Whether the program has used up its ticks. */
+  get isSpent(): boolean {
+    return this.ticks > this.#max;
+  }
+
   #given(): Outside {
     if (!this.outside) throw new Error('there is no job yet');
     return this.outside;

@@ -37,6 +37,7 @@ export class Outside {
   #logBytes = 0;
   #outBytes = 0;
   #calls = 0;
+  #callBytes = 0;
 
   constructor(job: Job) {
     this.#job = job;
@@ -88,13 +89,14 @@ export class Outside {
   call(tool: string, text: string): string | undefined {
     const { toolCalls, callBytes } = this.#job.limits;
     const at = this.#calls++;
+    this.#callBytes += Buffer.byteLength(text);
     if (this.stop) return undefined;
     if (at >= toolCalls)
       this.stop = new Stop('calls', `The program made more calls than the limit toolCalls ${toolCalls}.`);
-    else if (Buffer.byteLength(text) > callBytes)
+    else if (this.#callBytes > callBytes)
       this.stop = new Stop(
         'calls',
-        `The arguments of a call of ${tool} are larger than the limit callBytes ${callBytes}.`,
+        `The arguments of the calls are larger than the limit callBytes ${callBytes}.`,
       );
     if (this.stop) return undefined;
     const args = canonicalText(JSON.parse(text));

@@ -33,18 +33,23 @@ const failure = (why: Why, message: string, stack = ''): Answer => {
   };
 };
 
+const OUT_OF_MEMORY = 'out of memory';
+
+const memorySpent = (job: Job, stack?: string): Answer =>
+  failure('memory', `The program needs more than the limit memoryBytes ${job.limits.memoryBytes}.`, stack);
+
+const ticksSpent = (job: Job, error?: unknown): Answer =>
+  failure(
+    'ticks',
+    `The program was stopped at the limit ticks ${job.limits.ticks}.`,
+    (error as Error | undefined)?.stack,
+  );
+
 /** What the engine itself says of its end; a program's own errors arrive as an outcome. */
 const broken = (error: unknown, outside: Outside, job: Job): Answer => {
   if (outside.stop) return failure(outside.stop.why, outside.stop.message);
   const { name, message, stack } = error as Error;
-  if (message === 'interrupted')
-    return failure('ticks', `The program was stopped at the limit ticks ${job.limits.ticks}.`, stack);
-  if (message === 'out of memory')
-    return failure(
-      'memory',
-      `The program needs more than the limit memoryBytes ${job.limits.memoryBytes}.`,
-      stack,
-    );
+  if (message === OUT_OF_MEMORY) return memorySpent(job, stack);
   return failure(name === 'SyntaxError' ? 'syntax' : 'threw', `${name}: ${message}`, stack);
 };
 
@@ -55,6 +60,7 @@ const outcomeOf = (outcome: string, outside: Outside, job: Job): Answer => {
   const rest = outcome.slice(1);
   if (outcome.startsWith('e')) {
     const { name, message, stack } = JSON.parse(rest) as Record<'name' | 'message' | 'stack', string>;
+    if (name === 'InternalError' && message === OUT_OF_MEMORY) return memorySpent(job, stack);
     return failure('threw', `${name}: ${message}`, stack);
   }
   if (outcome === '')
@@ -82,9 +88,11 @@ const inQuickJs = (machine: Machine, job: Job): Answer => {
   const outside = new Outside(job);
   let answer: Answer;
   try {
-    answer = outcomeOf(machine.run(job, outside), outside, job);
+    const outcome = machine.run(job, outside);
+    // The engine hands its own end to whoever waits for a promise, so that it can look like a program's error.
+    answer = machine.isSpent ? ticksSpent(job) : outcomeOf(outcome, outside, job);
   } catch (error) {
-    answer = broken(error, outside, job);
+    answer = machine.isSpent && !outside.stop ? ticksSpent(job, error) : broken(error, outside, job);
   }
   return finished(answer, outside, { ticks: machine.ticks, memoryBytes: machine.vm.getAllocatedSize() });
 };
