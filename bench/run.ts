@@ -11,6 +11,7 @@ import { resultsPage } from './results.ts';
 import { measureSteps } from './steps.ts';
 import { asText, type Table } from './table.ts';
 import { measureReplay } from './replay.ts';
+import { measureRooms } from './room.ts';
 import { measureWaiting } from './waiting.ts';
 
 const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = {
@@ -19,6 +20,7 @@ const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = 
   opening: measureOpening,
   waiting: measureWaiting,
   replay: measureReplay,
+  room: measureRooms,
 };
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');

@@ -3,4 +3,5 @@ export { calendarTools, type CalendarToolsOptions } from './tool/calendar/tools.
 export { csvTools } from './tool/csv/tools.ts';
 export { fileTools } from './tool/files/tools.ts';
 export { httpTools } from './tool/http/get.ts';
+export { javascriptTools, type JavascriptToolsOptions } from './tool/javascript/tools.ts';
 export { mailTools } from './tool/mail/tools.ts';

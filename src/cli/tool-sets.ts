@@ -68,9 +68,20 @@ export const toolSetSchema: z.ZodType = z
       })
       .optional(),
     calendar: z.strictObject({ path: text, zone: text.optional(), prefix: text.optional() }).optional(),
+    javascript: z
+      .strictObject({
+        level: z.enum(['auto', 'gvisor', 'wasm']).optional(),
+        require: z.literal('gvisor').optional(),
+        engine: z.enum(['quickjs', 'node']).optional(),
+        name: text.optional(),
+        tools: z.array(text).optional(),
+        warm: z.number().int().min(0).optional(),
+        limits: z.record(text, z.number().int().min(1)).optional(),
+      })
+      .optional(),
   })
   .refine((entry) => Object.keys(entry).length === 1, {
-    message: 'each entry names one set: files, csv, http, mail or calendar',
+    message: 'each entry names one set: files, csv, http, mail, calendar or javascript',
   });
 
 type FolderEntry = {
@@ -102,6 +113,17 @@ type MailEntry = {
   readonly prefix?: string;
 };
 
+type JavascriptEntry = {
+  readonly level?: 'auto' | 'gvisor' | 'wasm';
+  readonly require?: 'gvisor';
+  readonly engine?: 'quickjs' | 'node';
+  readonly name?: string;
+  readonly tools?: readonly string[];
+  readonly warm?: number;
+  /** Names and ranges are checked where rooms are opened. */
+  readonly limits?: Readonly<Record<string, number>>;
+};
+
 /** An entry that the schema has accepted. */
 export type ToolSet = {
   readonly files?: FolderEntry;
@@ -109,11 +131,12 @@ export type ToolSet = {
   readonly http?: HttpEntry;
   readonly mail?: MailEntry;
   readonly calendar?: { readonly path: string; readonly zone?: string; readonly prefix?: string };
+  readonly javascript?: JavascriptEntry;
 };
 
 /** Throws what the sets throw: `tool-invalid`, `folder-not-found`, ... */
 export const toolsOf = async (set: ToolSet, place: ToolSetPlace): Promise<readonly Tool[]> => {
-  const { files, csv, http, mail, calendar } = set;
+  const { files, csv, http, mail, calendar, javascript } = set;
   const at = (path: string): string => resolve(place.folder, path);
   const confined = <Entry extends FolderEntry>(entry: Entry): Entry => ({
     ...entry,
@@ -128,6 +151,7 @@ export const toolsOf = async (set: ToolSet, place: ToolSetPlace): Promise<readon
     const { calendarTools } = await import('../tool/calendar/tools.ts');
     return calendarTools({ ...calendar, path: at(calendar.path) });
   }
+  if (javascript) return (await import('../tool/javascript/tools.ts')).javascriptTools(javascript);
   return [];
 };
 

@@ -13,12 +13,18 @@ export const doctor: Command = {
   name: 'doctor',
   summary: 'Looks whether program, store, agents and sessions are well, and says what to do.',
   arguments: [],
-  options: [],
+  options: [
+    {
+      flags: '--rooms',
+      description: 'also tries what bounds programs here, with every attack; takes a minute or two',
+    },
+  ],
   example: 'onrecord doctor',
   exits: [EXIT.done, EXIT.failed],
-  async run(cli) {
+  async run(cli, { options }) {
     const { screen } = cli;
-    const findings = await examine(cli);
+    const rooms = options['rooms'] === true ? await (await import('../room-proof.ts')).roomFindings() : [];
+    const findings = [...(await examine(cli)), ...rooms];
     const problems = findings.filter(({ level }) => level === 'problem').length;
     const notes = findings.filter(({ level }) => level === 'note').length;
     if (screen.jsonMode) screen.json({ findings, problems, notes });

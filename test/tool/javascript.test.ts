@@ -1,0 +1,235 @@
+/** run_javascript in sessions: on the record, asked about with its room, resumed by ordinary calls, never widened. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/event/json.ts';
+import type { ScriptCall, ScriptReply } from '../../src/model/script.ts';
+import { BOUNDARY } from '../../src/room/level.ts';
+import type { Rooms } from '../../src/room/rooms.ts';
+import type { JavascriptResult } from '../../src/tool/javascript/tools.ts';
+import { javascriptTools } from '../../src/tool/javascript/tools.ts';
+import type { Tool } from '../../src/tool/tool.ts';
+import { defineAgent } from '../../src/worker/agent.ts';
+import { audit } from '../kit/audit.ts';
+import { levelsHere, openTestRooms, roomFolder } from '../kit/rooms.ts';
+import { Stage } from '../kit/stage.ts';
+
+const levels = await levelsHere();
+let rooms: Rooms;
+let tools: readonly Tool[];
+beforeAll(async () => {
+  rooms = await openTestRooms({ level: 'wasm' });
+  tools = await javascriptTools({ rooms, tools: ['once', 'none'] });
+});
+afterAll(() => rooms.close());
+
+const ASK = { rules: [] };
+const ALWAYS = { rules: [{ id: 'programs', tools: ['run_javascript'], do: 'ask' as const }] };
+
+const js = (args: JsonObject): ScriptCall => ({ tool: 'run_javascript', args });
+
+const stageOf = (
+  calls: readonly (readonly ScriptCall[])[],
+  policy: ConstructorParameters<typeof Stage>[0] = {},
+): Stage =>
+  new Stage({
+    tools: (world) => [...tools, world.tool('once', 'once'), world.tool('none', 'none')],
+    policy: ASK,
+    says: (_, step): ScriptReply => (calls[step - 1] ? { calls: calls[step - 1] ?? [] } : { text: 'Done.' }),
+    ...policy,
+  });
+
+const results = async (stage: Stage, session: string): Promise<readonly JavascriptResult[]> =>
+  (await stage.events(session)).flatMap((event) => {
+    if (event.type !== 'call.result' || event.data.outcome.kind !== 'ok') return [];
+    const [part] = event.data.outcome.content;
+    return part?.type === 'json' && part.text.includes('"room"')
+      ? [JSON.parse(part.text) as JavascriptResult]
+      : [];
+  });
+
+/** Replay has no tool, and so no room: it is handed the log alone. */
+const expectReplays = async (stage: Stage, session: string): Promise<void> => {
+  await audit(stage, session, await stage.runtime.state(session));
+};
+
+test('a program is run without a question, and its result says what bounded it', async () => {
+  const code =
+    'console.log("seen", input.n); files.write("out.csv", files.read("in.csv") + "3\\n"); return { sum: input.n + 1 }';
+  const stage = stageOf([[js({ code, input: { n: 41 }, files: [{ name: 'in.csv', text: '1\n2\n' }] })]]);
+  const runtime = await stage.open();
+  const session = await stage.send();
+  expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+  const [result] = await results(stage, session);
+  expect(result).toMatchObject({
+    ok: true,
+    value: { sum: 42 },
+    console: { text: 'seen 41' },
+    files: [{ name: 'out.csv', bytes: 6 }],
+    room: { level: 'wasm', engine: 'quickjs', limits: { ticks: 10_000 }, clockMs: stage.clock.now() },
+  });
+  const found = await stage.event(session, 'call.result');
+  const content =
+    found.type === 'call.result' && found.data.outcome.kind === 'ok' ? found.data.outcome.content : [];
+  const blob = content.find((part) => part.type === 'blob');
+  const bytes = blob?.type === 'blob' ? await stage.store.blob(blob.blob.digest) : undefined;
+  expect(Buffer.from(bytes ?? []).toString()).toBe('1\n2\n3\n');
+  await expectReplays(stage, session);
+});
+
+test('a program that fails gives the model its error with the line', async () => {
+  const stage = stageOf([[js({ code: 'const a = {};\n\na.b.c = 1' })]]);
+  const runtime = await stage.open();
+  const session = await stage.send();
+  await runtime.rest(session);
+  const [result] = await results(stage, session);
+  expect(result).toMatchObject({ ok: false, error: { why: 'threw', line: 3 }, room: { level: 'wasm' } });
+  expect(stage.heard[1]?.body).toContain('TypeError');
+});
+
+test.each([
+  ['a file name that leads out', { code: 'return 1', files: [{ name: '../x', text: '' }] }, /file name/],
+  [
+    'two files of one name',
+    {
+      code: 'return 1',
+      files: [
+        { name: 'x', text: '' },
+        { name: 'x', text: '' },
+      ],
+    },
+    /Two files/,
+  ],
+  ['a file with nothing', { code: 'return 1', files: [{ name: 'x' }] }, /either text or base64/],
+  ['a tool that is not there for programs', { code: 'return 1', tools: ['mail.send'] }, /cannot call/],
+  ['too large a program', { code: `//${'x'.repeat(300_000)}` }, /codeBytes/],
+])('%s is refused, and no room is spent', async (_, args, words) => {
+  const stage = stageOf([[js(args)]]);
+  const runtime = await stage.open();
+  const session = await stage.send();
+  await runtime.rest(session);
+  expect(stage.heard[1]?.body).toMatch(words);
+});
+
+describe('approval', () => {
+  test('an approver sees program, room, reach and limits; the clock is the one that was shown', async () => {
+    const code = 'return Date.now()';
+    const stage = stageOf([[js({ code })]], { policy: ALWAYS });
+    const runtime = await stage.open();
+    const session = await stage.send();
+    const [call] = await stage.asking(session, '1.1.1');
+    const shown = await stage.event(session, 'call.prepared');
+    const text = JSON.stringify(shown.data);
+    for (const part of [code, BOUNDARY.wasm, 'network', 'credentials', '10000 ticks', 'quickjs-wasi 3.7.0'])
+      expect(text).toContain(part);
+    const at = stage.clock.now();
+    stage.clock.advance(60_000);
+    await runtime.decide({
+      session,
+      call: '1.1.1',
+      digest: call?.digest ?? ('' as never),
+      decision: { do: 'approve' },
+    });
+    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+    expect(await results(stage, session)).toMatchObject([{ value: at, room: { clockMs: at } }]);
+    await expectReplays(stage, session);
+  });
+
+  test.skipIf(!levels.includes('gvisor'))(
+    'approved at one level and driven at another: refused and never started, the next step says its level',
+    async () => {
+      const stage = stageOf([[js({ code: 'return 1' })]], { policy: ALWAYS });
+      const runtime = await stage.open({ drive: true });
+      const session = await stage.send();
+      const [call] = await stage.asking(session, '1.1.1');
+      stage.crash();
+      await runtime.close({ drainMs: 0 });
+      const other = await openTestRooms({ level: 'gvisor', folder: roomFolder });
+      try {
+        const { definition, model } = stage.agent;
+        const agent = defineAgent({
+          name: definition.name,
+          instructions: definition.instructions,
+          model,
+          tools: [
+            ...(await javascriptTools({ rooms: other, tools: ['once', 'none'] })),
+            stage.world.tool('once', 'once'),
+            stage.world.tool('none', 'none'),
+          ],
+          policy: definition.policy,
+        });
+        const later = await stage.open({ agent });
+        await later.decide({
+          session,
+          call: '1.1.1',
+          digest: call?.digest ?? ('' as never),
+          decision: { do: 'approve' },
+        });
+        await later.rest(session);
+        const types = await stage.types(session);
+        expect(types).toContain('call.refused');
+        expect(types).not.toContain('call.started');
+        expect(types).toContain('agent.updated');
+        const refused = await stage.event(session, 'call.refused');
+        expect(refused.data).toMatchObject({ code: 'tool-changed' });
+      } finally {
+        await stage.close();
+        await other.close();
+      }
+    },
+    60_000,
+  );
+});
+
+describe('calls of tools from a program', () => {
+  const CODE =
+    'const r = await tools.once({ n: 7 }); return { said: r, at: Date.now(), luck: Math.random() }';
+
+  test('are made as calls like any other: asked about, on the record, and the program goes on where it was', async () => {
+    let resume: JsonObject = {};
+    const stage = new Stage({
+      tools: (world) => [...tools, world.tool('once', 'once'), world.tool('none', 'none')],
+      policy: ASK,
+      says: (_, step): ScriptReply => {
+        if (step === 1) return { calls: [js({ code: CODE, tools: ['once'] })] };
+        if (step === 2) return { calls: [{ tool: 'once', args: { n: 7 } }] };
+        if (step === 3) return { calls: [js({ code: CODE, tools: ['once'], resume })] };
+        return { text: 'Done.' };
+      },
+    });
+    const runtime = await stage.open();
+    const session = await stage.send();
+    const [call] = await stage.asking(session, '1.2.1');
+    const [first] = await results(stage, session);
+    expect(first).toMatchObject({ ok: false, paused: { calls: [{ tool: 'once', args: { n: 7 } }] } });
+    expect(stage.world.executions).toEqual([]);
+    const given = first?.paused?.resume as { clockMs: number; seed: string; answers: [] };
+    resume = { ...given, answers: [{ tool: 'once', args: { n: 7 }, result: 'once did 7' }] };
+    stage.clock.advance(3_600_000);
+    await runtime.decide({
+      session,
+      call: '1.2.1',
+      digest: call?.digest ?? ('' as never),
+      decision: { do: 'approve' },
+    });
+    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+    expect(stage.world.executions).toHaveLength(1);
+    const [, second] = await results(stage, session);
+    expect(second).toMatchObject({ ok: true, value: { said: 'once did 7', at: given.clockMs } });
+    await expectReplays(stage, session);
+  });
+
+  test('another program than the one that paused is found out', async () => {
+    const answers = [{ tool: 'once', args: { n: 7 }, result: 1 }];
+    const stage = stageOf([
+      [js({ code: CODE.replace('7', '8'), tools: ['once'], resume: { clockMs: 1, seed: 's', answers } })],
+    ]);
+    const runtime = await stage.open();
+    const session = await stage.send();
+    await runtime.rest(session);
+    expect(await results(stage, session)).toMatchObject([{ ok: false, error: { why: 'diverged' } }]);
+  });
+});
+
+test('the model is told the level in the tool itself, so that the session records it', () => {
+  expect(tools[0]).toMatchObject({ name: 'run_javascript', effect: 'none', egress: false });
+  expect(tools[0]?.description).toContain(`Level wasm: ${BOUNDARY.wasm}`);
+});
