@@ -8,7 +8,7 @@ import type { RequestProblem } from '../event/events.ts';
 import { blockOf, type Tools } from './anthropic-block.ts';
 import { jsonAt, jsonElements, jsonKeys, jsonWith } from './json-text.ts';
 import type { Delta } from './model.ts';
-import { kindOfError, problemMessage, readError } from './provider/problem.ts';
+import { kindOfError, problemMessage, readError, statusIn } from './provider/problem.ts';
 
 export type Message = {
   readonly stop: StopReason;
@@ -69,6 +69,9 @@ export const usageOf = (usage: Members): Usage | undefined => {
   }));
 };
 
+const said = (usage: Members): Members =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
+
 const optional = (usage: Members, id: unknown): Pick<Message, 'usage' | 'responseId'> => {
   const counted = usageOf(usage);
   return { ...(counted && { usage: counted }), ...(typeof id === 'string' && { responseId: id }) };
@@ -76,7 +79,12 @@ const optional = (usage: Members, id: unknown): Pick<Message, 'usage' | 'respons
 
 export const errorIn = (event: unknown): RequestProblem => {
   const error = readError(event) ?? {};
-  return { kind: kindOfError(error), message: problemMessage('The provider broke off with an error', error) };
+  const status = statusIn(error);
+  return {
+    kind: kindOfError(error, status),
+    message: problemMessage('The provider broke off with an error', error),
+    ...(status !== undefined && { status }),
+  };
 };
 
 /** A reply in one body. Throws a SyntaxError where it is no JSON. */
@@ -156,8 +164,8 @@ export class MessageStream {
       case 'message_delta': {
         const { stop_reason: reason, stop_details: detail } = members(event['delta']);
         if (reason !== null && reason !== undefined) this.#stop = stopOf(reason, detail);
-        // Counts are totals so far: they replace, they never add.
-        this.#usage = { ...this.#usage, ...members(event['usage']) };
+        // Counts are totals so far: they replace, they never add. A null says nothing.
+        this.#usage = { ...this.#usage, ...said(members(event['usage'])) };
         break;
       }
       case 'message_stop':
@@ -166,6 +174,8 @@ export class MessageStream {
       case 'error':
         return errorIn(event);
       default:
+        // A gateway's error, in its own form.
+        if (event['type'] === undefined && event['error'] !== undefined) return errorIn(event);
         break;
     }
     return undefined;
