@@ -39,8 +39,13 @@ const undecided = (
 ): Decision | undefined => {
   const about = events.filter((one): one is AboutCall => 'call' in one.data && one.data.call === call);
   if (about.length === 0) return undefined;
-  if (about.some(({ type }) => type === 'call.cancelled'))
-    return refuse('turn-cancelled', `The turn of call ${call} was cancelled. Nothing is run.`);
+  const cancelled = about.find((one) => one.type === 'call.cancelled');
+  if (cancelled?.data.fork !== undefined)
+    return refuse(
+      'turn-cancelled',
+      `Call ${call} stayed behind where this session was forked. Nothing is run here; the session it was forked from still asks.`,
+    );
+  if (cancelled) return refuse('turn-cancelled', `The turn of call ${call} was cancelled. Nothing is run.`);
   if (about.some(({ type }) => type === 'approval.expired'))
     return refuse('approval-expired', `The question about call ${call} has lapsed. Nothing is run.`);
   return refuse('not-asked', `Call ${call} does not wait for a decision.`);

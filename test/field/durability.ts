@@ -163,7 +163,15 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     await bench.event('call.result');
     const before = JSON.stringify(await bench.events());
     const at = (await bench.events()).findLast((event) => event.type === 'call.result')?.seq;
-    const forked = await bench.runtime.fork({ session: bench.session, ...(at !== undefined && { at }) });
+    // Refused with the nearest borders; taken where it is asked for.
+    await expect(
+      bench.runtime.fork({ session: bench.session, ...(at !== undefined && { at }) }),
+    ).rejects.toMatchObject({ code: 'fork-inside-turn', details: { before: 1 } });
+    const forked = await bench.runtime.fork({
+      session: bench.session,
+      closeOpen: true,
+      ...(at !== undefined && { at }),
+    });
     expect(JSON.stringify(await bench.events())).toBe(before);
     bench.say([]);
     const branch = await bench.runtime.send({ session: forked.session, message: 'try another way' });
