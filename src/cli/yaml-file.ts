@@ -1,7 +1,18 @@
 /** A YAML 1.2 file that people write, held against a schema; a mistake is shown at its line and column. */
-import { isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
+import {
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Scalar,
+} from 'yaml';
 import type { z } from 'zod';
 import { badInput, type OnrecordError } from '../errors.ts';
+import { isExactNumber } from '../event/strict.ts';
 import { nearest } from '../view/nearest.ts';
 
 /** UTF-8 bytes of one file. */
@@ -81,6 +92,7 @@ const refuseSpecials = (document: Document, place: Place): void => {
       throw place.error('aliases are not read here', node.range ?? undefined, 'write the value out');
     },
     Node: (_, node) => {
+      if (isScalar(node)) refuseInexact(node, place);
       if ('anchor' in node && node.anchor !== undefined)
         throw place.error(
           `the anchor "${node.anchor}" is not read here`,
@@ -97,6 +109,13 @@ const refuseSpecials = (document: Document, place: Place): void => {
   });
 };
 
+const refuseInexact = ({ value, source = '', range }: Scalar, place: Place): void => {
+  if (typeof value === 'number' && !isExactNumber(source, value))
+    throw place.error(`the number ${source} cannot be held exactly`, range ?? undefined, quoteIt(source));
+};
+
+const quoteIt = (source: string): string => `as text it is written "${source}", in quotes`;
+
 type Issue = z.core.$ZodIssue;
 
 const issueError = (document: Document, place: Place, issue: Issue, schema: z.ZodType): OnrecordError => {
@@ -112,7 +131,14 @@ const issueError = (document: Document, place: Place, issue: Issue, schema: z.Zo
   }
   const range = rangeAt(document, issue.path);
   const name = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
-  return place.error(`${name}${issue.message}`, range);
+  return place.error(`${name}${issue.message}`, range, textHint(document, issue));
+};
+
+/** A number, a truth value or nothing where a text is meant: 1.10, true, ~. */
+const textHint = (document: Document, issue: Issue): string | undefined => {
+  if (issue.code !== 'invalid_type' || issue.expected !== 'string') return undefined;
+  const node: unknown = issue.path.length === 0 ? document.contents : document.getIn(issue.path, true);
+  return isScalar(node) && node.source !== undefined && node.source !== '' ? quoteIt(node.source) : undefined;
 };
 
 /** The names that a schema knows at a path. */

@@ -11,10 +11,11 @@ import type { Refusal, SessionState } from '../session/state.ts';
 import { exceptedTurns } from '../session/summary-range.ts';
 import { ItemCheck } from './check.ts';
 import { Conversation, type Entry } from './conversation.ts';
-import type { Encoder, PromptItem } from './encoding.ts';
+import type { Encoder } from './encoding.ts';
 import { CHAIN_START, chainNode } from './prefix-chain.ts';
 import { sameChoice, Selected, standsFor, withStrips } from './selected.ts';
 import { ALL, choose } from './selection.ts';
+import { sendableAgent, sendableItem } from './sendable.ts';
 import { sizeRefusal, turnSizes } from './sizes.ts';
 import { SUMMARY_REQUEST } from './summary-request.ts';
 import { templateOf } from './template.ts';
@@ -54,6 +55,8 @@ export class RequestBuilder {
   /** The first part of each entry encoded so far. */
   readonly #starts: number[] = [];
   readonly #parts: string[] = [];
+  /** How many characters of each part were replaced because no provider takes them. */
+  readonly #replaced: number[] = [];
   #partsBytes = 0;
   #chain: Digest = CHAIN_START;
   /** Entries encoded so far; parts and chain cover exactly these. */
@@ -64,7 +67,7 @@ export class RequestBuilder {
   #last: Last | undefined;
   /** What stood around the last request of each form: by that its provider has signed. */
   readonly #spoken = new Map<string, Pick<Last, 'head' | 'tail'>>();
-  #frame: { readonly agent: SessionState['agent']; readonly head: Text; readonly tail: Text } | undefined;
+  #frame: (Frame & { readonly agent: SessionState['agent'] }) | undefined;
 
   /** `encoderOf` answers how an agent's model wants its requests; undefined where this build does not know it. */
   constructor(encoderOf: (agent: AgentDefinition) => Encoder | undefined) {
@@ -108,9 +111,12 @@ export class RequestBuilder {
   /** The request by the choice in force; with `summary` it asks for one of all that it holds. */
   build(state: SessionState, { turn, step, summary }: BuildWork): BuiltRequest {
     this.#encode();
-    const { head, tail } = this.#framed(state);
+    const { head, tail, replaced: inFrame } = this.#framed(state);
     const last = this.#last;
     const framed = last?.head === head.digest && last.tail === tail.digest;
+    const replaced = this.#replaced
+      .slice(last?.shared ?? 0)
+      .reduce((sum, count) => sum + count, framed ? 0 : inFrame);
     const asked = summary ? this.#asked() : [];
     const askedBytes = asked.reduce((sum, part) => sum + Buffer.byteLength(part) + 1, 0);
     const { choice } = this.#selected;
@@ -125,6 +131,7 @@ export class RequestBuilder {
       ],
       chain: asked.reduce(chainNode, this.#chain),
       bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1) + askedBytes,
+      ...(replaced > 0 && { replaced }),
       ...(!sameChoice(choice, this.#recorded) && { selection: choice }),
       ...(summary && { summary: { to: state.seq, bytes: this.#summarisedBytes(state, turn) } }),
     };
@@ -176,6 +183,7 @@ export class RequestBuilder {
     const parts = this.#starts[entry];
     if (parts === undefined) return;
     this.#parts.length = parts;
+    this.#replaced.length = parts;
     this.#origins.length = parts;
     this.#starts.length = entry;
     this.#encoded = entry;
@@ -183,7 +191,7 @@ export class RequestBuilder {
     this.#chain = this.#parts.reduce(chainNode, CHAIN_START);
     this.#check = new ItemCheck();
     for (let i = 0; i < entry; i++)
-      for (const shown of this.#selected.at(i)) this.#check.push(sendable(shown.item));
+      for (const shown of this.#selected.at(i)) this.#check.push(sendableItem(shown.item).value);
     if (this.#last) this.#last = { ...this.#last, shared: Math.min(this.#last.shared, parts) };
   }
 
@@ -193,7 +201,7 @@ export class RequestBuilder {
 
   #bytesOf({ item }: Entry): number {
     return this.#known()
-      .elements(sendable(item))
+      .elements(sendableItem(item).value)
       .reduce((sum, part) => sum + Buffer.byteLength(part) + 1, 0);
   }
 
@@ -226,10 +234,11 @@ export class RequestBuilder {
   }
 
   #add(encoder: Encoder, entry: Entry): void {
-    const item = sendable(entry.item);
+    const { value: item, replaced } = sendableItem(entry.item);
     this.#check.push(item);
-    for (const part of encoder.elements(item)) {
+    for (const [i, part] of encoder.elements(item).entries()) {
       this.#parts.push(part);
+      this.#replaced.push(i === 0 ? replaced : 0);
       this.#partsBytes += Buffer.byteLength(part);
       this.#chain = chainNode(this.#chain, part);
       this.#origins.push(entry);
@@ -248,37 +257,19 @@ export class RequestBuilder {
     return this.#encoder;
   }
 
-  #framed(state: SessionState): { readonly head: Text; readonly tail: Text } {
+  #framed(state: SessionState): Frame {
     if (this.#frame?.agent !== state.agent) {
-      const { head, tail } = this.#known().frame(state.agent);
-      this.#frame = { agent: state.agent, head: textOf(head), tail: textOf(tail) };
+      const { value, replaced } = sendableAgent(state.agent);
+      const { head, tail } = this.#known().frame(value);
+      this.#frame = { agent: state.agent, head: textOf(head), tail: textOf(tail), replaced };
     }
     return this.#frame;
   }
 }
 
+/** `replaced`: characters of instructions and tools that no provider takes. */
+type Frame = { readonly head: Text; readonly tail: Text; readonly replaced: number };
+
 type Text = { readonly text: string; readonly digest: Digest; readonly bytes: number };
 
 const textOf = (text: string): Text => ({ text, digest: sha256(text), bytes: Buffer.byteLength(text) });
-
-/** Providers refuse NUL and half surrogate pairs; towards them both become U+FFFD, the log keeps what came. */
-const clean = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
-
-const sendable = (item: PromptItem): PromptItem => {
-  switch (item.kind) {
-    case 'user':
-    case 'note':
-      return { ...item, text: clean(item.text) };
-    case 'results':
-      return { ...item, results: item.results.map((result) => ({ ...result, text: clean(result.text) })) };
-    case 'assistant':
-      return {
-        ...item,
-        blocks: item.blocks.map((block) =>
-          block.type === 'text' ? { ...block, text: clean(block.text) } : block,
-        ),
-      };
-    default:
-      return item satisfies never;
-  }
-};

@@ -304,6 +304,11 @@ export type DecisionData = {
     readonly frame?: { readonly head: Digest; readonly tail: Digest };
     /** UTF-8 bytes of the whole body. */
     readonly bytes: number;
+    /**
+     * Characters of what is new in it (NUL, halves of surrogate pairs) that no provider takes and that U+FFFD stands
+     * for in the request; the events they come from keep them. Absent: none.
+     */
+    readonly replaced?: number;
     /** Another choice than the request before was made by. */
     readonly selection?: Choice;
     /** Asks for a summary of what stands in it up to event `to`, whose parts have so many UTF-8 bytes. */

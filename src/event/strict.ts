@@ -70,6 +70,15 @@ export const parseStrict = (text: string, depthMax: number = STRICT_DEPTH_MAX): 
   }
 };
 
+/** Whether a number that another reader made of this text is the one that stands there. */
+export const isExactNumber = (text: string, value: number): boolean => {
+  const read = parseStrict(text);
+  if (read.ok) return read.value === value;
+  // No JSON: "0x1f", "+5", "012". What is beyond 2^53 may have been rounded.
+  if (read.reason === 'invalid-json') return !Number.isInteger(value) || Number.isSafeInteger(value);
+  return false;
+};
+
 /** Canonical text of a strictly read value: RFC 8785, whole numbers beyond 2^53 with all their digits. */
 export const canonicalStrict = (value: StrictValue): string => {
   if (typeof value === 'bigint') return value.toString();

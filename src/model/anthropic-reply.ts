@@ -8,7 +8,7 @@ import type { RequestProblem } from '../event/events.ts';
 import { blockOf, type Tools } from './anthropic-block.ts';
 import { jsonAt, jsonElements, jsonKeys, jsonWith } from './json-text.ts';
 import type { Delta } from './model.ts';
-import { kindOfError, problemMessage, readError } from './provider/problem.ts';
+import { kindOfError, problemMessage, readError, statusIn } from './provider/problem.ts';
 import { anthropicRemarks } from './remarks.ts';
 
 export type Message = {
@@ -89,6 +89,9 @@ export const usageOf = (usage: Members): Usage | undefined => {
   return cacheWriteLong > 0 ? { ...sum, cacheWriteLong } : sum;
 };
 
+const said = (usage: Members): Members =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
+
 const optional = (message: Members): Pick<Message, 'usage' | 'responseId' | 'remarks'> => {
   const { id } = message;
   const usage = usageOf(members(message['usage']));
@@ -102,7 +105,12 @@ const optional = (message: Members): Pick<Message, 'usage' | 'responseId' | 'rem
 
 export const errorIn = (event: unknown): RequestProblem => {
   const error = readError(event) ?? {};
-  return { kind: kindOfError(error), message: problemMessage('The provider broke off with an error', error) };
+  const status = statusIn(error);
+  return {
+    kind: kindOfError(error, status),
+    message: problemMessage('The provider broke off with an error', error),
+    ...(status !== undefined && { status }),
+  };
 };
 
 /** A reply in one body. Throws a SyntaxError where it is no JSON. */
@@ -183,8 +191,8 @@ export class MessageStream {
       case 'message_delta': {
         const { stop_reason: reason, stop_details: detail } = members(event['delta']);
         if (reason !== null && reason !== undefined) this.#stop = stopOf(reason, detail);
-        // Counts are totals so far: they replace, they never add.
-        this.#usage = { ...this.#usage, ...members(event['usage']) };
+        // Counts are totals so far: they replace, they never add. A null says nothing.
+        this.#usage = { ...this.#usage, ...said(members(event['usage'])) };
         this.#told = { ...this.#told, ...toldIn(event) };
         break;
       }
@@ -194,6 +202,8 @@ export class MessageStream {
       case 'error':
         return errorIn(event);
       default:
+        // A gateway's error, in its own form.
+        if (event['type'] === undefined && event['error'] !== undefined) return errorIn(event);
         break;
     }
     return undefined;

@@ -2,7 +2,7 @@
 import type { RequestProblem } from '../event/events.ts';
 import type { Usage } from '../event/content.ts';
 import type { ModelReply } from './model.ts';
-import { kindOfError, problemMessage, type ProviderError } from './provider/problem.ts';
+import { kindOfError, problemMessage, statusIn, type ProviderError } from './provider/problem.ts';
 
 export type Answer = Omit<Extract<ModelReply, { kind: 'response' }>, 'bytes' | 'wire' | 'firstTokenMs'>;
 export type Failure = {
@@ -32,9 +32,9 @@ export const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (
 export const tokens = (value: unknown): number =>
   Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 
-/** An error inside a status of 200. Some servers put an HTTP status where the code belongs. */
+/** An error inside a status of 200. */
 export const failedWith = (error: ProviderError, partial: string = '', usage?: Usage): Failure => {
-  const status = /^[45]\d\d$/.test(error.code ?? '') ? Number(error.code) : undefined;
+  const status = statusIn(error);
   return {
     kind: 'failed',
     problem: {

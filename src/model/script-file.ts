@@ -1,7 +1,8 @@
 /** Scripts written as YAML 1.2. Kept apart from the scripted model, which needs neither parser nor schema. */
-import { LineCounter, parseDocument, type Document } from 'yaml';
+import { LineCounter, parseDocument, visit, type Document } from 'yaml';
 import { z } from 'zod';
 import { badInput } from '../errors.ts';
+import { isExactNumber } from '../event/strict.ts';
 import type { Script } from './script.ts';
 
 const SCRIPT_LENGTH_MAX: number = 1024 * 1024;
@@ -85,6 +86,13 @@ export const readScript = (text: string, where: string): Script => {
   const document = parseDocument(text.replaceAll('\r\n', '\n'), { uniqueKeys: true, lineCounter: lines });
   const problem = document.errors[0];
   if (problem) throw invalid(where, problem.linePos?.[0], problem.message.split('\n', 1)[0] ?? '');
+  visit(document, {
+    Scalar: (_, { value, source = '', range }) => {
+      if (typeof value !== 'number' || isExactNumber(source, value)) return;
+      const what = `the number ${source} cannot be held exactly; give the arguments as text, in argsRaw`;
+      throw invalid(where, range ? lines.linePos(range[0]) : undefined, what);
+    },
+  });
   const parsed = schema.safeParse(document.toJS({ maxAliasCount: 0 }));
   // Zod types an optional member as possibly undefined; parsed JSON never holds an undefined one.
   if (parsed.success) return parsed.data as Script;

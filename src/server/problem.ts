@@ -65,6 +65,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'message-too-large': { status: 413, title: 'The message is larger than the limit.' },
   'tenant-invalid': { status: 422, title: 'That is no tenant.' },
   'mode-unknown': { status: 422, title: 'There is no such mode.' },
+  'fork-inside-turn': { status: 409, title: 'The place stands inside a turn.' },
   'fork-invalid': { status: 422, title: 'The session cannot be forked there.' },
   'answer-invalid': { status: 422, title: 'The answer fits no question.' },
   'not-supported': { status: 422, title: 'The door does not do this for a front end.' },

@@ -17,8 +17,6 @@ import {
   type TurnState,
 } from './state.ts';
 
-type Call = ResponseState['calls'][number];
-
 /** A response that stopped for another reason is no answer, whatever it asks for. */
 const RUNS_CALLS: ReadonlySet<StopReason> = new Set(['end', 'calls', 'length', 'stop-sequence', 'paused']);
 
@@ -53,7 +51,7 @@ export const concludeProposal = (state: SessionState, turn: TurnState): NewDecis
     );
   const tool = toolOf(state.agent, call.name);
   if (!tool) return reject('unknown-tool', unknownTool(state.agent, call.name));
-  const usable = usableArguments(response, index, call, tool);
+  const usable = usableArguments(state, response, index, tool);
   if (!usable.ok) return reject(usable.reason, usable.message);
   const verdict = judgeCall(state, tool, usable.value, usable.canonical);
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
@@ -74,15 +72,16 @@ type Usable =
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
 const usableArguments = (
+  { agent }: SessionState,
   response: ResponseState,
   index: number,
-  call: Call,
   tool: ToolDefinition,
 ): Usable => {
+  const args = response.calls[index]?.args ?? '';
   const last = response.endsInCall && index === response.calls.length - 1;
-  const decoded = decodeArguments(call.args);
+  const decoded = decodeArguments(args);
   // The stop reason is read first: at the output limit, an empty or broken text is a cut one.
-  if (last && response.stop === 'length' && (!decoded.ok || call.args.trim() === ''))
+  if (last && response.stop === 'length' && (!decoded.ok || args.trim() === ''))
     return {
       ok: false,
       reason: 'arguments-truncated',
@@ -90,10 +89,34 @@ const usableArguments = (
         'The output limit cut this call off before its arguments were complete. Nothing was run. ' +
         'Send it again with a smaller payload, in several calls if need be.',
     };
+  const broken = decoded.ok ? args.trim() === '' : decoded.reason === 'arguments-invalid-json';
+  if (last && broken && isAtLimit(agent, response))
+    return {
+      ok: false,
+      reason: 'arguments-truncated-suspected',
+      message:
+        'The arguments of this call are not complete, and the answer is as long as the output limit allows: it ' +
+        'was probably cut off. Nothing was run. Send it again with a smaller payload, in several calls if need be.',
+    };
   if (!decoded.ok) return decoded;
   const problem = checkSchema(tool, decoded.value);
   return problem === undefined ? decoded : { ok: false, reason: 'arguments-schema', message: problem };
 };
+
+/** What providers call the most tokens of one answer. */
+const OUTPUT_LIMITS = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'maxOutputTokens',
+] as const;
+
+/** Some servers say that a call is complete although they have cut it: the count of tokens says otherwise. */
+const isAtLimit = ({ model }: AgentDefinition, { outputTokens = 0 }: ResponseState): boolean =>
+  OUTPUT_LIMITS.some((name) => {
+    const most = model.params[name];
+    return typeof most === 'number' && outputTokens >= most;
+  });
 
 /** Policy, and above it the rule that a twin of a call that was in doubt is never made without a person. */
 export const judgeCall = (

@@ -1,7 +1,8 @@
 /** An answer to a call that the state has long forgotten: what the log says was answered, and whether this is it again. */
 import { canonical, digestOf } from '../event/canonical.ts';
 import type { LogEvent } from '../event/events.ts';
-import { again, type Command, type Decision } from './decide.ts';
+import type { CallId } from '../event/call-id.ts';
+import { again, type Command, type Decision, type RefusalCode } from './decide.ts';
 
 export const earlierAnswer = (events: readonly LogEvent[], command: Command): Decision | undefined => {
   if (command.kind === 'decide') return earlierDecision(events, command);
@@ -13,7 +14,7 @@ const earlierDecision = (
   command: Extract<Command, { kind: 'decide' }>,
 ): Decision | undefined => {
   const event = events.findLast((one) => one.type === 'approval.decided' && one.data.call === command.call);
-  if (event?.type !== 'approval.decided') return undefined;
+  if (event?.type !== 'approval.decided') return undecided(events, command);
   const { decision, by, digest, key } = event.data;
   const decided = {
     do: decision.do,
@@ -25,6 +26,29 @@ const earlierDecision = (
     key,
   };
   return again(command.call, decided, command);
+};
+
+type AboutCall = Extract<LogEvent, { readonly data: { readonly call: CallId } }>;
+
+const refuse = (code: RefusalCode, message: string): Decision => ({ kind: 'refused', code, message });
+
+/** The call is known and long closed: whoever comes too late is told how. */
+const undecided = (
+  events: readonly LogEvent[],
+  { call }: Extract<Command, { kind: 'decide' }>,
+): Decision | undefined => {
+  const about = events.filter((one): one is AboutCall => 'call' in one.data && one.data.call === call);
+  if (about.length === 0) return undefined;
+  const cancelled = about.find((one) => one.type === 'call.cancelled');
+  if (cancelled?.data.fork !== undefined)
+    return refuse(
+      'turn-cancelled',
+      `Call ${call} stayed behind where this session was forked. Nothing is run here; the session it was forked from still asks.`,
+    );
+  if (cancelled) return refuse('turn-cancelled', `The turn of call ${call} was cancelled. Nothing is run.`);
+  if (about.some(({ type }) => type === 'approval.expired'))
+    return refuse('approval-expired', `The question about call ${call} has lapsed. Nothing is run.`);
+  return refuse('not-asked', `Call ${call} does not wait for a decision.`);
 };
 
 const earlierSettlement = (

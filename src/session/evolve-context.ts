@@ -90,6 +90,7 @@ export const responseOf = (seq: number, data: EventData['response.received']): R
     0,
   ),
   endsInCall: data.content.at(-1)?.type === 'call',
+  outputTokens: data.usage?.output,
 });
 
 export const countedBy = (

@@ -176,6 +176,8 @@ export type ResponseState = {
   readonly textBytes: number;
   /** Whether the last block is a call, which an output limit may have cut. */
   readonly endsInCall: boolean;
+  /** Tokens of output, where the provider counted them. */
+  readonly outputTokens: number | undefined;
 };
 
 export type TurnState = {

@@ -18,7 +18,7 @@ export const requestTold = (reading: Reading, event: RequestEvent): Told => {
   const who = `request ${number}`;
   switch (event.type) {
     case 'request.built':
-      return { who, text: builtText(reading, event.seq) };
+      return { who, text: builtText(reading, event.seq) + replacedText(event.data) };
     case 'request.refused':
       return { mark: 'fail', who: '', text: `not sent: ${firstLine(event.data.message)}` };
     case 'request.failed': {
@@ -54,6 +54,9 @@ const builtText = (reading: Reading, seq: number): string => {
     ? `${size}, ${formatShare((bytes - newBytes) / bytes, 1)} shared`
     : `${size}, ${formatBytes(newBytes)} of them new`;
 };
+
+const replacedText = ({ replaced = 0 }: EventData['request.built']): string =>
+  replaced === 0 ? '' : `, ${countOf(replaced, 'character')} that no provider takes sent as U+FFFD`;
 
 const STOPS: Readonly<Record<EventData['response.received']['stop'], string | undefined>> = {
   end: undefined,

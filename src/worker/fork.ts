@@ -1,6 +1,7 @@
 /**
  * A new session on the past of another one: the parent's events up to a place, stored once, and behind them what
- * happens in the fork. What was open at that place is closed by decisions that follow from `session.forked`; no
+ * happens in the fork. Places between turns are the usual ones; inside a turn, where that is asked for, what was open
+ * is closed by decisions that follow from `session.forked`; no
  * approval and no start of the parent is leave for anything in the fork.
  */
 import type { Clock } from '../clock.ts';
@@ -11,6 +12,7 @@ import type { EventData } from '../event/events.ts';
 import { ConflictError, forkPlaceMissing, sessionNotFound, type LogStore } from '../log/store.ts';
 import { conclude } from '../session/conclude.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import { bordersAround, forkInsideTurn, isBetweenTurns } from './fork-place.ts';
 import { Batch, LiveSession } from './live-session.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
@@ -24,6 +26,11 @@ export type ForkOptions = {
   readonly by?: Actor;
   /** Default the parent's. */
   readonly title?: string;
+  /**
+   * Inside a turn: forks all the same, and closes in the fork what is open there. Default false: such a place is
+   * refused, with the nearest ones between turns.
+   */
+  readonly closeOpen?: boolean;
 };
 
 export type Forked = {
@@ -46,6 +53,12 @@ export const fork = async (
 ): Promise<Forked> => {
   const { key, by, title } = options;
   const past = await pastOf(store, options);
+  if (options.closeOpen !== true && !isBetweenTurns(past.state))
+    throw forkInsideTurn(
+      past.state,
+      options.session,
+      await bordersAround(store, options.session, past.state.seq),
+    );
   const { origin, seq } = past.state;
   const parent = { session: origin, seq, hash: past.hash };
   const place = (): FaultPlace => ({ session: origin, what: 'fork' });

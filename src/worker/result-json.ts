@@ -1,6 +1,8 @@
 /** A tool's return value as JSON text that loses nothing, or the place where it cannot be written. */
 
 const DEPTH_MAX = 100;
+/** Of an iterable that is no list, map or set. */
+const ITEMS_MAX = 100_000;
 /** Characters of a path that are named. */
 const PATH_LENGTH_MAX = 24;
 
@@ -17,7 +19,8 @@ export class NotSerializable extends Error {
 
 /**
  * Digits of BigInt are kept; Map and Set become objects and arrays; Date becomes ISO 8601; bytes become a note.
- * Cycles, functions, NaN and invalid dates throw NotSerializable: JSON.stringify would turn them into null or {}.
+ * Cycles, functions, NaN, invalid dates and objects that show nothing (a promise, a generator) throw
+ * NotSerializable: JSON.stringify would turn them into null or {}.
  */
 export const resultJson = (value: unknown): string => {
   try {
@@ -82,7 +85,25 @@ class Writer {
     if (value instanceof Map) return this.#map(value);
     const own = (value as { toJSON?: unknown }).toJSON;
     if (typeof own === 'function') return this.write(own.call(value)) ?? 'null';
-    return this.#members(Object.entries(value));
+    const members = Object.entries(value);
+    if (members.length > 0 || isPlain(value)) return this.#members(members);
+    // Boxed: a number or a truth value as an object.
+    const unboxed: unknown = value.valueOf();
+    if (unboxed !== null && typeof unboxed !== 'object') return this.write(unboxed) ?? 'null';
+    if (value instanceof RegExp) return JSON.stringify(String(value));
+    if (Symbol.iterator in value && !('next' in value)) return this.#iterated(value as Iterable<unknown>);
+    // What it holds lies where nobody can look: {} would say that it holds nothing.
+    throw this.#problem(`is an object (${nameOf(value)}) that shows nothing of what it holds`);
+  }
+
+  /** Headers, search parameters and the like. */
+  #iterated(value: Iterable<unknown>): string {
+    const items: unknown[] = [];
+    for (const item of value) {
+      if (items.length >= ITEMS_MAX) throw this.#problem(`has more than ${ITEMS_MAX} items`);
+      items.push(item);
+    }
+    return this.#items(items);
   }
 
   #items(items: readonly unknown[]): string {
@@ -113,3 +134,15 @@ class Writer {
     return text + '}';
   }
 }
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
+const nameOf = (value: object): string => {
+  const { constructor } = value as { readonly constructor?: { readonly name?: unknown } };
+  return typeof constructor?.name === 'string'
+    ? constructor.name.slice(0, PATH_LENGTH_MAX)
+    : 'without a name';
+};

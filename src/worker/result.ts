@@ -20,10 +20,12 @@ export const encodeResult = async (
   effect: EffectKind,
   limits: ResultLimits,
 ): Promise<EncodedResult> => {
-  const collected = await collect(value, limits.blobBytes);
   try {
+    const collected = await collect(value, limits.blobBytes);
     return new ResultWriter(limits).write(collected);
   } catch (error) {
+    // A stream that breaks off is the tool's failure, not one of what it returned.
+    if (isStream(value) && !(error instanceof NotSerializable)) throw error;
     // A revoked proxy throws wherever it is looked at.
     return unkept(
       error instanceof NotSerializable ? error : new NotSerializable('', 'cannot be read'),
@@ -46,19 +48,37 @@ type Collected = { readonly value: unknown; readonly over: boolean };
 /** Streams are read to their end or to the limit, whichever comes first; the producer is then told to stop. */
 const collect = async (value: unknown, max: number): Promise<Collected> => {
   if (!isStream(value)) return { value, over: false };
-  const chunks: Uint8Array[] = [];
-  let text = true;
-  let bytes = 0;
+  const chunks = new Chunks();
   // Leaving the loop early calls return(), which is how an async iterable is told that nobody reads on.
   for await (const chunk of value) {
-    const piece = chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
-    text &&= !(chunk instanceof Uint8Array);
-    bytes += piece.length;
-    chunks.push(piece);
-    if (bytes > max) return { value: joined(chunks, text), over: true };
+    chunks.push(chunk);
+    if (chunks.bytes > max) return { value: chunks.joined(), over: true };
   }
-  return { value: joined(chunks, text), over: false };
+  return { value: chunks.joined(), over: false };
 };
+
+/** What a stream brought: text and bytes as they are, anything else as a line of JSON. One piece of bytes makes the whole bytes. */
+class Chunks {
+  readonly #chunks: (string | Uint8Array)[] = [];
+  #text = true;
+  bytes = 0;
+
+  push(chunk: unknown): void {
+    const piece =
+      typeof chunk === 'string' || chunk instanceof Uint8Array ? chunk : `${resultJson(chunk ?? null)}\n`;
+    this.#text &&= typeof piece === 'string';
+    this.bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
+    this.#chunks.push(piece);
+  }
+
+  joined(): string | Uint8Array {
+    // Texts are joined as texts: a piece may end within a surrogate pair.
+    if (this.#text) return this.#chunks.join('');
+    return Buffer.concat(
+      this.#chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk)),
+    );
+  }
+}
 
 const isStream = (value: unknown): value is AsyncIterable<unknown> => {
   try {
@@ -67,12 +87,6 @@ const isStream = (value: unknown): value is AsyncIterable<unknown> => {
     // A revoked proxy; what cannot be read is said when it is written.
     return false;
   }
-};
-
-/** One piece of bytes makes the whole bytes. */
-const joined = (chunks: readonly Uint8Array[], text: boolean): string | Uint8Array => {
-  const all = Buffer.concat(chunks);
-  return text ? all.toString('utf8') : all;
 };
 
 class ResultWriter {
@@ -125,8 +139,8 @@ class ResultWriter {
     const bytes = Buffer.byteLength(text);
     if (bytes <= this.#limits.resultBytes && !over) return text;
     const room = Math.min(bytes, this.#limits.resultBytes) - MARKER_BYTES;
-    const shown = headAndTail(text, Math.max(0, room), over ? undefined : bytes);
     const whole = bytes <= this.#limits.blobBytes ? this.#keep(Buffer.from(text), 'text/plain') : undefined;
+    const shown = headAndTail(text, Math.max(0, room), { over, kept: whole !== undefined });
     this.#cut = { bytes, kept: Buffer.byteLength(shown), ...(whole && { whole }) };
     return shown;
   }
@@ -164,14 +178,19 @@ const mediaType = (bytes: Uint8Array): string => {
 };
 
 /** The beginning and the end of a text, cut between code points, with a line that counts what is missing. */
-const headAndTail = (text: string, bytes: number, total: number | undefined): string => {
+const headAndTail = (
+  text: string,
+  bytes: number,
+  { over, kept }: { readonly over: boolean; readonly kept: boolean },
+): string => {
   const headBytes = Math.ceil((bytes * 2) / 3);
   const buffer = Buffer.from(text);
   const head = wholePoints(buffer.subarray(0, headBytes), 'end');
   const tail = wholePoints(buffer.subarray(buffer.length - (bytes - headBytes)), 'start');
   const left = buffer.length - Buffer.byteLength(head) - Buffer.byteLength(tail);
-  const count = total === undefined ? `more than ${left}` : String(left);
-  return `${head}\n[… ${count} bytes left out here; the record has the rest …]\n${tail}`;
+  const count = over ? `more than ${left}` : String(left);
+  const rest = kept ? 'the record has the rest' : 'nobody kept them';
+  return `${head}\n[… ${count} bytes left out here; ${rest} …]\n${tail}`;
 };
 
 /** Drops the bytes of a code point that was cut in half: continuation bytes start with the bits 10. */

@@ -2,9 +2,11 @@
 import type { EffectKind } from '../event/effect-kind.ts';
 import type { Outcome } from '../event/content.ts';
 import { ToolError } from '../tool/tool.ts';
+import { NotSerializable, resultJson } from './result-json.ts';
 
 const MESSAGE_LENGTH_MAX = 4000;
 const DETAIL_LENGTH_MAX = 16_000;
+const CODE_LENGTH_MAX = 100;
 /** Causes that are followed before the rest is left out. */
 const CAUSES_MAX = 5;
 
@@ -22,26 +24,21 @@ export const describeThrown = (thrown: unknown): Described => {
 const describe = (thrown: unknown): Described => {
   if (thrown instanceof Error) return describeError(thrown);
   if (typeof thrown === 'string') return { code: 'tool-threw', message: cut(thrown, MESSAGE_LENGTH_MAX) };
-  if (thrown === undefined || thrown === null)
-    return { code: 'tool-threw', message: `The tool threw ${String(thrown)}.` };
-  return {
-    code: 'tool-threw',
-    message: cut(`The tool threw ${plain(thrown)}.`, MESSAGE_LENGTH_MAX),
-  };
+  const message = cut(`The tool threw ${plain(thrown)}.`, MESSAGE_LENGTH_MAX);
+  return { code: codeOf(thrown) ?? 'tool-threw', message };
 };
 
 const describeError = (error: Error): Described => {
-  const code = (error as { code?: unknown }).code;
   const messages: string[] = [];
   let cause: unknown = error;
-  for (let i = 0; cause instanceof Error && i < CAUSES_MAX; i++) {
-    messages.push(String(cause.message) === '' ? String(cause.name) : String(cause.message));
+  for (let i = 0; cause !== undefined && i < CAUSES_MAX; i++) {
+    messages.push(wordsOf(cause));
     if (cause instanceof AggregateError)
       messages.push(...cause.errors.map((inner) => describeThrown(inner).message));
-    ({ cause } = cause);
+    cause = cause instanceof Error ? cause.cause : undefined;
   }
   return {
-    code: typeof code === 'string' && code !== '' ? code : 'tool-error',
+    code: codeOf(error) ?? 'tool-error',
     message: cut(messages[0] ?? error.name, MESSAGE_LENGTH_MAX) + aggregated(error, messages),
     detail: cut(
       [messages.slice(1).join('; '), String(error.stack ?? '')].filter(Boolean).join('\n'),
@@ -50,15 +47,43 @@ const describeError = (error: Error): Described => {
   };
 };
 
+/** A cause may be anything, and so may a message that was put in later. */
+const wordsOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : plain(cause);
+  const message: unknown = cause.message;
+  if (message === '' || message === undefined) return String(cause.name);
+  return typeof message === 'string' ? message : plain(message);
+};
+
+/** Node and most services say in `code` what happened; numbers are the codes of databases. */
+const codeOf = (thrown: unknown): string | undefined => {
+  const code: unknown = (thrown as { readonly code?: unknown } | null | undefined)?.code;
+  if (typeof code === 'number' && Number.isFinite(code)) return String(code);
+  return typeof code === 'string' && code !== '' ? code.slice(0, CODE_LENGTH_MAX).toWellFormed() : undefined;
+};
+
 const aggregated = (error: Error, messages: readonly string[]): string =>
   error instanceof AggregateError ? cut(`: ${messages.slice(1).join('; ')}`, MESSAGE_LENGTH_MAX) : '';
 
-const plain = (value: object | number | boolean | bigint | symbol): string => {
-  if (typeof value !== 'object') return String(value);
+const plain = (value: unknown): string => {
+  if (typeof value === 'function') return `the function ${value.name === '' ? 'without a name' : value.name}`;
+  if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return JSON.stringify(value) ?? Object.prototype.toString.call(value);
-  } catch {
-    return Object.prototype.toString.call(value);
+    return resultJson(value);
+  } catch (error) {
+    // What of it can be written, beside what cannot.
+    const kept = Object.entries(value).flatMap(([key, member]) => {
+      try {
+        return [`${key}: ${resultJson(member)}`];
+      } catch {
+        return [];
+      }
+    });
+    const why =
+      error instanceof NotSerializable
+        ? error.message.replace('the result', 'which')
+        : 'which cannot be read';
+    return `an object (${kept.join(', ')}), ${why}`;
   }
 };
 

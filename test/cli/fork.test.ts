@@ -19,7 +19,7 @@ const waiting = async (): Promise<{ project: Project; session: string }> => {
 
 test('a fork is made, says what it closed, goes on with send, and proves itself', async () => {
   const { project, session } = await waiting();
-  const made = await project.on({ columns: 80 }, 'fork', session);
+  const made = await project.on({ columns: 80 }, 'fork', session, '--close-open');
   const plain = made.stdout.replaceAll(/\u001b\[\d+m/g, '');
   expect(made.code).toBe(0);
   const branch = sessionIn(plain);
@@ -36,7 +36,9 @@ test('a fork is made, says what it closed, goes on with send, and proves itself'
 
 test('both sides say where they belong', async () => {
   const { project, session } = await waiting();
-  const branch = sessionIn((await project.onrecord('fork', session, '--title', 'Another try')).stdout);
+  const branch = sessionIn(
+    (await project.onrecord('fork', session, '--close-open', '--title', 'Another try')).stdout,
+  );
   const child = (await project.onrecord('show', branch)).stdout;
   expect(child).toContain('Another try');
   expect(child).toContain(`Branches off from ${session} behind event 7.`);
@@ -51,9 +53,9 @@ test('both sides say where they belong', async () => {
 
 test('the same key is the same fork; a place within a batch is moved to its end and said', async () => {
   const { project, session } = await waiting();
-  const first = await project.onrecord('fork', session, '--at', '4', '--key', 'k');
+  const first = await project.onrecord('fork', session, '--at', '4', '--key', 'k', '--close-open');
   expect(first.stderr).toContain('Event 4 stands within a batch: forked behind event 5, where that ends.');
-  const again = await project.onrecord('fork', session, '--at', '5', '--key', 'k', '--json');
+  const again = await project.onrecord('fork', session, '--at', '5', '--key', 'k', '--close-open', '--json');
   expect(JSON.parse(again.stdout)).toMatchObject({
     session: sessionIn(first.stdout),
     replayed: true,
@@ -68,5 +70,15 @@ test('a place or a session that is not there is refused, with what there is', as
   expect(beyond.stderr).toContain(`Session ${session} has 7 events; there is no event 99 to fork it at.`);
   expect((await project.onrecord('fork', session, '--at', '0')).code).toBe(2);
   expect((await project.onrecord('fork', 's_NOBODY00')).stderr).toContain('session-not-found');
+  expect(JSON.parse((await project.onrecord('sessions', '--json')).stdout)).toHaveLength(1);
+});
+
+test('inside a turn it says where it could be made, and how it is made there', async () => {
+  const { project, session } = await waiting();
+  const refused = await project.onrecord('fork', session);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/Event 7 stands inside turn 1\..*fork-inside-turn/);
+  expect(refused.stderr).toContain('The nearest places between turns: 1.');
+  expect(refused.stderr).toContain('--close-open');
   expect(JSON.parse((await project.onrecord('sessions', '--json')).stdout)).toHaveLength(1);
 });

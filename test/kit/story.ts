@@ -58,16 +58,19 @@ export type StoryOptions = {
   readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
   readonly mode?: Mode;
+  /** Of the model. */
+  readonly params?: AgentDefinition['model']['params'];
 };
 
 export const agentDefinition = ({
   tools = KINDS,
   policy = { rules: [] },
   limits = {},
+  params = {},
 }: StoryOptions = {}): AgentDefinition => ({
   name: 'clerk',
   instructions: 'Be exact.',
-  model: { provider: 'scripted', name: 'story', params: {} },
+  model: { provider: 'scripted', name: 'story', params },
   tools,
   policy,
   limits: { ...LIMITS_DEFAULT, ...limits },

@@ -48,7 +48,7 @@ test('nobody decides for a week: the question lapses, nothing runs, the model he
   expect(await stage.types(session)).toEqual(expect.arrayContaining(['time.reached', 'approval.expired']));
   expect(stage.world.executions).toEqual([]);
   expect(stage.heard[1]?.body).toMatch(/Nobody decided about this call before its deadline/);
-  await expect(runtime.decide(decision(session, call))).rejects.toMatchObject({ code: 'call-not-found' });
+  await expect(runtime.decide(decision(session, call))).rejects.toMatchObject({ code: 'approval-expired' });
   await audit(stage, session, await runtime.state(session));
   stage.expectNoWarnings();
 });

@@ -146,7 +146,7 @@ describe('what was open where a fork begins', () => {
     const session = await stage.send();
     const [call] = await stage.asking(session, '1.1.1');
     const at = (await stage.events(session)).length;
-    const { session: branch } = await runtime.fork({ session });
+    const { session: branch } = await runtime.fork({ session, closeOpen: true });
     const after = await own(stage, branch, at);
     expect(types(after)).toEqual(['session.forked', 'call.cancelled', 'turn.ended']);
     expect(after[1]?.data).toEqual({ call: '1.1.1', fork: 'not-run' });
@@ -159,7 +159,7 @@ describe('what was open where a fork begins', () => {
     const digest = call?.digest as Digest;
     await expect(
       runtime.decide({ session: branch, call: '1.1.1', digest, decision: { do: 'approve' } }),
-    ).rejects.toMatchObject({ code: 'call-not-found' });
+    ).rejects.toMatchObject({ code: 'turn-cancelled' });
     await runtime.send({ session: branch, message: 'And now?' });
     await runtime.rest(branch);
     expect(await bodyOf(stage, branch, 2, 1)).toContain('It was not run in this branch');
@@ -181,7 +181,7 @@ describe('what was open where a fork begins', () => {
     await runtime.rest(session);
     const decided = await stage.event(session, 'approval.decided');
     // Approved, and not started yet.
-    const { session: branch } = await runtime.fork({ session, at: decided.seq });
+    const { session: branch } = await runtime.fork({ session, closeOpen: true, at: decided.seq });
     expect(await runtime.rest(branch)).toMatchObject({ status: 'cancelled' });
     await runtime.send({ session: branch, message: 'Again.' });
     expect(await runtime.rest(branch)).toMatchObject({ status: 'waiting', approvals: ['2.1.1'] });
@@ -200,7 +200,7 @@ describe('what was open where a fork begins', () => {
     const session = await stage.send();
     const started = await stage.event(session, 'call.started');
     await calm();
-    const { session: branch } = await runtime.fork({ session, at: started.seq });
+    const { session: branch } = await runtime.fork({ session, closeOpen: true, at: started.seq });
     const after = await own(stage, branch, started.seq);
     expect(after[1]).toMatchObject({ type: 'call.cancelled', data: { fork: 'unknown' } });
     expect(after[2]?.data).toMatchObject({ receipt: { inDoubt: ['1.1.1'], stopped: [] } });
@@ -227,7 +227,7 @@ describe('what was open where a fork begins', () => {
       await stage.event(session, 'call.doubted');
       if (cancels) await runtime.cancel(session);
       await runtime.rest(session);
-      const { session: branch } = await runtime.fork({ session });
+      const { session: branch } = await runtime.fork({ session, closeOpen: true });
       expect(await runtime.rest(branch)).toMatchObject({ status: 'cancelled', inDoubt: [] });
       await expect(
         runtime.settle({ session: branch, call: '1.1.1', settlement: { answer: 'give-up' } }),
@@ -246,7 +246,7 @@ describe('what was open where a fork begins', () => {
     await runtime.rest(session);
     const built = await stage.event(session, 'request.built');
     const heard = stage.heard.length;
-    const { session: branch } = await runtime.fork({ session, at: built.seq });
+    const { session: branch } = await runtime.fork({ session, closeOpen: true, at: built.seq });
     await runtime.rest(branch);
     expect(stage.heard).toHaveLength(heard);
     expect(types(await own(stage, branch, built.seq))).toEqual(['session.forked', 'turn.ended']);
@@ -261,7 +261,7 @@ describe('what was open where a fork begins', () => {
     await runtime.send({ session, message: 'The second waits.' });
     await runtime.send({ session, message: 'The third waits, too.' });
     const at = (await stage.events(session)).length;
-    const { session: branch } = await runtime.fork({ session });
+    const { session: branch } = await runtime.fork({ session, closeOpen: true });
     const ended = (await own(stage, branch, at)).flatMap((event) =>
       event.type === 'turn.ended' ? [[event.data.turn, event.data.outcome, event.data.reason]] : [],
     );
@@ -290,10 +290,10 @@ describe('what was open where a fork begins', () => {
     await runtime.rest(session);
     const events = await stage.events(session);
     const response = events.find(({ type }) => type === 'response.received')?.seq ?? 0;
-    const first = await runtime.fork({ session, at: response, key: 'k' });
+    const first = await runtime.fork({ session, closeOpen: true, at: response, key: 'k' });
     expect(first.parent.seq).toBe(response + 2);
     expect(events[response + 1]?.type).toBe('call.proposed');
-    expect(await runtime.fork({ session, at: response + 1, key: 'k' })).toMatchObject({
+    expect(await runtime.fork({ session, closeOpen: true, at: response + 1, key: 'k' })).toMatchObject({
       session: first.session,
       replayed: true,
     });
@@ -306,7 +306,7 @@ const finished = async (): Promise<{ stage: Stage; session: string; branch: stri
   const runtime = await stage.open();
   const session = await stage.send();
   await runtime.rest(session);
-  const { session: branch } = await runtime.fork({ session });
+  const { session: branch } = await runtime.fork({ session, closeOpen: true });
   return { stage, session, branch };
 };
 
@@ -355,7 +355,7 @@ test('a fork and its parent never share an idempotency key, and an edit of one i
   const runtime = await stage.open();
   const session = await stage.send();
   await runtime.rest(session);
-  const { session: branch } = await runtime.fork({ session });
+  const { session: branch } = await runtime.fork({ session, closeOpen: true });
   await runtime.send({ session, message: 'Do.' });
   await runtime.send({ session: branch, message: 'Do.' });
   await Promise.all([runtime.rest(session), runtime.rest(branch)]);
@@ -369,7 +369,7 @@ test('what a fork costs is its own; the past is the parent’s to pay', async ()
   const runtime = await stage.open();
   const session = await stage.send();
   await runtime.rest(session);
-  const { session: branch } = await runtime.fork({ session });
+  const { session: branch } = await runtime.fork({ session, closeOpen: true });
   expect((await stage.state(branch)).cost).toBe(0);
   await runtime.send({ session: branch, message: 'On.' });
   await runtime.rest(branch);

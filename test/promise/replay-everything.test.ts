@@ -100,7 +100,7 @@ describe.each(ANSWERS)('everything %s', (_, decision) => {
     await office.answer(session, Object.fromEntries(tools));
     const events = await expectIdentical(office.store, session);
     for (const { seq } of events) {
-      const { session: fork } = await office.runtime.fork({ session, at: seq, key: 'k' });
+      const { session: fork } = await office.runtime.fork({ session, at: seq, key: 'k', closeOpen: true });
       const branch = await expectIdentical(office.store, fork);
       expect(branch.some(KINDS['forked'] ?? (() => false))).toBe(true);
     }

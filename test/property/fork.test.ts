@@ -28,7 +28,7 @@ const forkEverywhere = async (some: Plan, places: readonly number[]): Promise<vo
     for (const place of places) {
       const log = await stage.store.read(from);
       const at = 1 + (place % log.length);
-      const { session: branch } = await stage.runtime.fork({ session: from, at });
+      const { session: branch } = await stage.runtime.fork({ session: from, at, closeOpen: true });
       expectRest(await stage.runtime.state(branch));
       const executions = stage.world.executions.length;
       const second = new Play(some, stage);

@@ -151,6 +151,22 @@ describe('a call is rejected, and nothing runs', () => {
     expect(story.call('1.1.2').phase).toBe('ready');
   });
 
+  test.each([
+    ['max_tokens', '{"s":"aaaa', 300, 'arguments-truncated-suspected'],
+    ['max_completion_tokens', '{"n":1,', 300, 'arguments-truncated-suspected'],
+    ['max_output_tokens', '', 301, 'arguments-truncated-suspected'],
+    ['maxOutputTokens', '{"n"', 299, 'arguments-invalid-json'],
+    ['seed', '{"n"', 300, 'arguments-invalid-json'],
+    ['max_tokens', '{"n":1,"n":2}', 300, 'arguments-duplicate-key'],
+    ['max_tokens', '{"n":1}', 300, undefined],
+  ])('as long as %s allows, said to be complete, and is %s', (name, args, output, reason) => {
+    const usage = { input: 1, cacheRead: 0, cacheWrite: 0, output };
+    const [decision] = new Story({ tools: [STRICT], params: { [name]: 300 } })
+      .given(accepted(), built())
+      .when(answered({ calls: [{ tool: 'strict', args }], usage }));
+    expect(decision?.type === 'call.rejected' ? decision.data.reason : undefined).toBe(reason);
+  });
+
   test('a call that policy denies, with rule and reason, and that is no mistake of the model', () => {
     const policy = {
       rules: [{ id: 'no-once', effects: ['once' as const], do: 'deny' as const, reason: 'Not today.' }],

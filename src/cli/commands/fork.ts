@@ -24,6 +24,10 @@ export const fork: Command = {
       flags: '--key <key>',
       description: 'a name for the fork: the same key at the same place is the same fork',
     },
+    {
+      flags: '--close-open',
+      description: 'fork inside a turn, too: what is open there is closed in the fork and not run',
+    },
     { flags: '--title <text>', description: 'what the fork is called in lists' },
   ],
   example: 'onrecord fork s_7Q2N8B4M --at 12',
@@ -39,6 +43,7 @@ export const fork: Command = {
       ...(at !== undefined && { at }),
       ...(key !== undefined && { key }),
       ...(title !== undefined && { title }),
+      ...(input.options['closeOpen'] === true && { closeOpen: true }),
     });
     const reading = await readSession(runtime.store, forked.session);
     printFork(cli, reading, forked, at);

@@ -122,7 +122,11 @@ export const readError = (body: unknown): ProviderError | undefined => {
   const found = error ?? body;
   const plain = text(error) ?? text(body);
   const message = plain ?? text(member(found, 'message')) ?? text(member(found, 'detail'));
-  const code = text(member(member(found, 'details'), 'error_code')) ?? text(member(found, 'code'));
+  const status = member(found, 'status');
+  const code =
+    text(member(member(found, 'details'), 'error_code')) ??
+    text(member(found, 'code')) ??
+    (typeof status === 'number' ? text(status) : undefined);
   const type = text(member(found, 'type'));
   if (message === undefined && code === undefined && type === undefined) return undefined;
   return {
@@ -131,6 +135,10 @@ export const readError = (body: unknown): ProviderError | undefined => {
     ...(message !== undefined && { message }),
   };
 };
+
+/** An error inside a status of 200 has none of its own; gateways put the one they were answered where the code belongs. */
+export const statusIn = ({ code }: ProviderError): number | undefined =>
+  /^[45]\d\d$/.test(code ?? '') ? Number(code) : undefined;
 
 /** The error in the text of a body, which may be no JSON at all (a proxy's page). */
 export const readErrorText = (body: string): ProviderError => {

@@ -274,7 +274,12 @@ export class Simulation implements Stage {
   /** A fork at some event, by dice of its own: the history is the same with it and without. */
   async #branch(events: number): Promise<readonly Violation[]> {
     const at = new Dice(this.seed + FORK_PRIME).whole(1, events);
-    const { session, parent } = await this.runtime.fork({ session: this.session, at, key: 'fork' });
+    const { session, parent } = await this.runtime.fork({
+      session: this.session,
+      at,
+      key: 'fork',
+      closeOpen: true,
+    });
     return forkViolations(this.log, session, parent.seq);
   }
 

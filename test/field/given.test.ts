@@ -1,0 +1,47 @@
+/** Every situation of the field cases, each as a test of its own; what is not tried stands here with the reason. */
+import { describe, expect, test } from 'vitest';
+import { APPROVALS } from './approvals.ts';
+import { DATA_TOOLS } from './data-tools.ts';
+import { DURABILITY } from './durability.ts';
+import { ABSENT, GIVEN } from './given.ts';
+import { MODEL_IO } from './model-io.ts';
+import { NOT_COVERED } from './not-covered.ts';
+import type { Plan } from './plan.ts';
+import { PROVIDERS } from './providers.ts';
+import { SURFACES } from './surfaces.ts';
+import { TOOLS } from './tools.ts';
+
+const PLANS: Readonly<Record<string, Plan>> = {
+  ...MODEL_IO,
+  ...TOOLS,
+  ...APPROVALS,
+  ...DURABILITY,
+  ...PROVIDERS,
+  ...DATA_TOOLS,
+  ...SURFACES,
+};
+
+const cases = GIVEN ?? [];
+const tried = cases.flatMap((given) => {
+  const plan = PLANS[given.id];
+  return plan ? [{ ...given, play: () => plan(given) }] : [];
+});
+const left = cases.filter(({ id }) => !PLANS[id]);
+const CASE_MS = 60_000;
+
+describe('field cases', () => {
+  test.each(tried)(
+    '$id $kind: $title',
+    async ({ play }) => {
+      await expect(play()).resolves.toBeUndefined();
+    },
+    CASE_MS,
+  );
+
+  test.skipIf(!GIVEN)(`every case is tried, or not for a reason${GIVEN ? '' : ` (${ABSENT})`}`, () => {
+    const words = left.map(({ id, title }) => `  ${id} ${title}: ${NOT_COVERED[id] ?? 'NO REASON'}`);
+    console.info([`field cases: ${tried.length} of ${cases.length} tried; not tried:`, ...words].join('\n'));
+    expect(left.filter(({ id }) => NOT_COVERED[id] === undefined).map(({ id }) => id)).toEqual([]);
+    expect(Object.keys(NOT_COVERED).filter((id) => PLANS[id])).toEqual([]);
+  });
+});
