@@ -10,6 +10,9 @@ export type FollowOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** Events that one reader holds at a time: one that stands still must not hold a long log in memory. */
+const HELD_EVENTS_MAX = 100;
+
 /** Yields each event once, in order, until the signal is aborted. The reader's pace slows nobody else. */
 export async function* follow(
   store: LogStore,
@@ -27,12 +30,13 @@ export async function* follow(
   try {
     while (!signal?.aborted) {
       grown = Promise.withResolvers<void>();
-      for (const stored of await store.read(session, at)) {
-        yield open(stored);
-        at = stored.seq + 1;
+      const stored = await store.read(session, at, at + HELD_EVENTS_MAX - 1);
+      for (const one of stored) {
+        yield open(one);
+        at = one.seq + 1;
         if (signal?.aborted) return;
       }
-      await grown.promise;
+      if (stored.length < HELD_EVENTS_MAX) await grown.promise;
     }
   } finally {
     unsubscribe();

@@ -47,6 +47,17 @@ export const checkHost =
 const SHOWN_LENGTH = 100;
 const shown = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, SHOWN_LENGTH);
 
+/** Nothing new is taken by a server that stops, also not over a connection that was open before. */
+export const checkClosing =
+  ({ closing }: Door): MiddlewareHandler<DoorEnv> =>
+  async (_, next) => {
+    if (closing.aborted)
+      throw new ProblemError('shutting-down', 'The server is shutting down. Send it again to the next one.', {
+        headers: { 'retry-after': '1', connection: 'close' },
+      });
+    await next();
+  };
+
 /** What the page has to send back with every change, when it is known by its cookie. */
 export const forgeryToken = (token: string): string => sha256(`csrf ${token}`).slice(0, 32);
 
