@@ -25,7 +25,7 @@ import { peopleRoutes } from './routes/people.ts';
 import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
-import { counted, methodsAt } from './route-table.ts';
+import { counted, methodsAt, routesOf } from './route-table.ts';
 import { Tokens } from './tokens.ts';
 
 export type DoorOptions = {
@@ -46,6 +46,8 @@ export type App = {
   /** Answers one request, which came from this address. */
   readonly fetch: (request: Request, address?: string) => Promise<Response>;
   readonly tokens: Tokens;
+  /** Every route there is: "GET /sessions/:session". */
+  readonly routes: readonly string[];
   /** Ends all streams, each with a word. Requests under way are finished by whoever serves. */
   readonly close: () => void;
 };
@@ -79,6 +81,7 @@ export const createApp = (options: DoorOptions): App => {
   return {
     fetch: async (request, address) => app.fetch(request, address === undefined ? {} : { address }),
     tokens: door.tokens,
+    routes: routesOf(app),
     close: () => closing.abort(),
   };
 };

@@ -4,6 +4,11 @@ import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Door, DoorEnv } from './door.ts';
 
+/** Every route: "GET /sessions/:session". */
+export const routesOf = ({ routes }: OpenAPIHono<DoorEnv>): readonly string[] => [
+  ...new Set(routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)),
+];
+
 /** Methods that this path takes, HEAD where there is GET. */
 export const methodsAt = ({ routes }: OpenAPIHono<DoorEnv>, path: string): readonly string[] => {
   const methods = new Set<string>();
