@@ -3,6 +3,7 @@
  * becomes commands of the runtime, what it shows are projections of the log.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { HTTPException } from 'hono/http-exception';
 import type { Clock, Random } from '../clock.ts';
 import { systemClock, systemRandom } from '../clock.ts';
 import { badInput } from '../errors.ts';
@@ -148,7 +149,7 @@ const nothingThere = (app: OpenAPIHono<DoorEnv>, path: string, method: string): 
 const ERRORS_SHOWN = 20;
 
 const failed = (error: unknown, door: Door, method: string): Response => {
-  const known = problemOf(error);
+  const known = problemOf(error) ?? ofLibrary(error);
   if (known) return asResponse(known.problem, known.headers, method);
   // What broke is the operator's to read; a stranger learns nothing of the inside.
   door.log.warn(error instanceof Error ? (error.stack ?? error.message) : String(error), {
@@ -156,6 +157,16 @@ const failed = (error: unknown, door: Door, method: string): Response => {
   });
   return asResponse(problem('internal', 'The server failed. It is in its log.'), {}, method);
 };
+
+/** What the library under the routes refuses by itself. */
+const ofLibrary = (error: unknown): ProblemError | undefined => {
+  if (!(error instanceof HTTPException) || error.status >= SERVER_ERROR) return undefined;
+  const code = error.status === UNSUPPORTED_TYPE ? 'content-type-unsupported' : 'body-not-json';
+  return new ProblemError(code, `The body was not used: ${error.message}.`);
+};
+
+const UNSUPPORTED_TYPE = 415;
+const SERVER_ERROR = 500;
 
 const asResponse = (what: Problem, headers: Readonly<Record<string, string>>, method: string): Response =>
   new Response(method === 'HEAD' ? null : JSON.stringify(what), {

@@ -149,6 +149,9 @@ export const neededKey = (context: Context<DoorEnv>): string => {
   );
 };
 
+/** RFC 9110, 8.3.1: parameters change nothing, but what is no list of them is no media type. JSON is UTF-8 (RFC 8259, 8.1). */
+const JSON_TYPE = /^application\/json(?:\s*;\s*[\w-]+=(?:[\w-]+|"[\w-]*"))*\s*$/i;
+
 const HAS_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** A body is JSON that every reader reads alike: no doubled names, no depth without end, within the limit. */
@@ -159,12 +162,9 @@ export const checkBody =
     if (HAS_BODY.has(req.method)) {
       const text = await bodyText(context, limits.bodyBytes);
       if (text !== '') {
-        const type = (req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
-        if (type !== 'application/json')
-          throw new ProblemError(
-            'content-type-unsupported',
-            `"${shown(type ?? '')}" is not application/json.`,
-          );
+        const type = req.header('content-type') ?? '';
+        if (!JSON_TYPE.test(type))
+          throw new ProblemError('content-type-unsupported', `"${shown(type)}" is not application/json.`);
       }
       const parsed = parseStrict(text === '' ? '{}' : text);
       if (!parsed.ok) throw new ProblemError('body-not-json', `The body was not used: ${parsed.message}.`);
