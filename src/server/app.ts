@@ -49,6 +49,7 @@ export type App = {
   readonly tokens: Tokens;
   /** Every route there is: "GET /sessions/:session". */
   readonly routes: readonly string[];
+  readonly openStreams: () => number;
   /** Ends all streams, each with a word. Requests under way are finished by whoever serves. */
   readonly close: () => void;
 };
@@ -83,6 +84,7 @@ export const createApp = (options: DoorOptions): App => {
     fetch: async (request, address) => app.fetch(request, address === undefined ? {} : { address }),
     tokens: door.tokens,
     routes: routesOf(app),
+    openStreams: () => door.meter.openStreams,
     close: () => closing.abort(),
   };
 };

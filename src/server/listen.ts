@@ -47,6 +47,12 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   server.requestTimeout = REQUEST_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
+  // A connection that has just answered would be kept for the next request, and a server that stops wait for it.
+  server.on('request', (_, response) =>
+    response.once('close', () => {
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    }),
+  );
   await bound(server, host, port);
   const { port: taken } = server.address() as AddressInfo;
   const shown = host.includes(':') ? `[${host}]` : host;
