@@ -85,7 +85,10 @@ class BreakingWire {
     far.on('close', () => near.destroy());
     far.on('data', (chunk: Buffer) => {
       left -= chunk.length;
-      if (left >= 0) return void near.write(chunk);
+      if (left >= 0) {
+        near.write(chunk);
+        return;
+      }
       this.cuts++;
       // Not a polite end: what was on its way is lost.
       near.write(chunk.subarray(0, chunk.length + left));
