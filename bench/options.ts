@@ -1,7 +1,7 @@
 /** What the command line asks for. */
 import { parseArgs } from 'node:util';
 
-export const PARTS = ['steps', 'many', 'opening', 'waiting', 'replay', 'room'] as const;
+export const PARTS = ['steps', 'many', 'opening', 'waiting', 'replay', 'room', 'door'] as const;
 export type PartName = (typeof PARTS)[number];
 
 export type Options = {

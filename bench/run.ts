@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { measureDoor } from './door.ts';
 import { machineLines, machineOf } from './machine.ts';
 import { measureMany } from './many.ts';
 import { measureOpening } from './opening.ts';
@@ -21,6 +22,7 @@ const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = 
   waiting: measureWaiting,
   replay: measureReplay,
   room: measureRooms,
+  door: measureDoor,
 };
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');

@@ -8,4 +8,5 @@ export {
   type Streaming,
   type StreamItem,
 } from './client/client.ts';
+export type * from './server/reports.ts';
 export type * from './server/schemas.ts';

@@ -3,6 +3,15 @@
  * so that asking again is the same change; streams go on where they broke off.
  */
 import type {
+  CallView,
+  CostsView,
+  ForkView,
+  Me,
+  NewFork,
+  ReplayReport,
+  VerifyReport,
+} from '../server/reports.ts';
+import type {
   Accepted,
   CardView,
   EventView,
@@ -161,8 +170,34 @@ export class OnrecordClient {
     return this.#json({ method: 'GET', path: `/sessions/${name(session)}/turns/${turn}`, waitSeconds });
   }
 
-  turns(session: string): Promise<Page<TurnView>> {
-    return this.#get(`/sessions/${name(session)}/turns`);
+  turns(session: string): Promise<readonly TurnView[]> {
+    return this.#all(`/sessions/${name(session)}/turns`);
+  }
+
+  /** A new session on the past of another one, up to an event. */
+  fork(session: string, at: NewFork, changing: Changing = {}): Promise<ForkView> {
+    return this.#change(`/sessions/${name(session)}/forks`, at, changing);
+  }
+
+  replay(session: string): Promise<ReplayReport> {
+    return this.#json({ method: 'POST', path: `/sessions/${name(session)}/replay`, body: {} });
+  }
+
+  verify(session: string): Promise<VerifyReport> {
+    return this.#get(`/sessions/${name(session)}/verify`);
+  }
+
+  calls(session: string): Promise<readonly CallView[]> {
+    return this.#all(`/sessions/${name(session)}/calls`);
+  }
+
+  costs(query: Readonly<Record<string, string>> = {}): Promise<CostsView> {
+    return this.#get(`/costs?${new URLSearchParams(query).toString()}`);
+  }
+
+  /** Whom the token belongs to. */
+  me(): Promise<Me> {
+    return this.#get('/me');
   }
 
   /** All sessions that fit, page by page. */
@@ -176,14 +211,12 @@ export class OnrecordClient {
     yield* this.#pages<EventView>(`/sessions/${name(session)}/events?from=${from}`);
   }
 
-  async approvals(session?: string): Promise<readonly CardView[]> {
-    const query = session === undefined ? '' : `?session=${name(session)}`;
-    return (await this.#get<Page<CardView>>(`/approvals${query}`)).items;
+  approvals(session?: string): Promise<readonly CardView[]> {
+    return this.#all(`/approvals${session === undefined ? '' : `?session=${name(session)}`}`);
   }
 
-  async doubts(session?: string): Promise<readonly CardView[]> {
-    const query = session === undefined ? '' : `?session=${name(session)}`;
-    return (await this.#get<Page<CardView>>(`/doubts${query}`)).items;
+  doubts(session?: string): Promise<readonly CardView[]> {
+    return this.#all(`/doubts${session === undefined ? '' : `?session=${name(session)}`}`);
   }
 
   /**
@@ -235,6 +268,12 @@ export class OnrecordClient {
 
   #get<T>(path: string): Promise<T> {
     return this.#json<T>({ method: 'GET', path });
+  }
+
+  async #all<T>(first: string): Promise<readonly T[]> {
+    const items: T[] = [];
+    for await (const item of this.#pages<T>(first)) items.push(item);
+    return items;
   }
 
   async *#pages<T>(first: string): AsyncGenerator<T, void, undefined> {

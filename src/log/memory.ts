@@ -19,6 +19,7 @@ import {
   type LogStore,
   type Owner,
   type SessionQuery,
+  type SessionPlace,
   type SessionRow,
 } from './store.ts';
 
@@ -101,10 +102,10 @@ export class MemoryLog implements LogStore {
       if (query.canGoOn !== undefined && summary.canGoOn !== query.canGoOn) continue;
       if (query.dueBy !== undefined && (summary.wakeAt ?? Infinity) > query.dueBy) continue;
       if (query.untold !== undefined && summary.untold > 0 !== query.untold) continue;
-      if (query.before !== undefined && summary.updatedAt >= query.before) continue;
+      if (query.after && !isBehind({ session, updatedAt: summary.updatedAt }, query.after)) continue;
       rows.push({ session, head: events.length, summary, ...(fork && { fork }) });
     }
-    rows.sort((a, b) => b.summary.updatedAt - a.summary.updatedAt || (a.session < b.session ? -1 : 1));
+    rows.sort((a, b) => (isBehind(placeOf(a), placeOf(b)) ? 1 : -1));
     return rows.slice(0, query.limit ?? SESSIONS_LIMIT);
   }
 
@@ -167,6 +168,17 @@ const newStream = (): Stream => ({
   epoch: 0,
   lease: undefined,
 });
+
+const placeOf = ({ session, summary }: SessionRow): SessionPlace => ({
+  session,
+  updatedAt: summary.updatedAt,
+});
+
+/** Names are compared as their bytes, as SQLite does. */
+const isBehind = (row: SessionPlace, other: SessionPlace): boolean =>
+  row.updatedAt === other.updatedAt
+    ? Buffer.compare(Buffer.from(row.session), Buffer.from(other.session)) > 0
+    : row.updatedAt < other.updatedAt;
 
 /** Whether an append is one that was committed before, sent again because its outcome was unclear. */
 const alreadyThere = (append: Append, events: readonly StoredEvent[]): boolean =>

@@ -68,7 +68,7 @@ export type Listing = { readonly text: string; readonly values: readonly unknown
 
 /** A list holds only the conditions that are asked for: each has an index that most sessions are not in. */
 export const listing = (schema: string, query: SessionQuery, limit: number): Listing => {
-  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, before } = query;
+  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, after } = query;
   const values: unknown[] = [];
   const conditions = ['summary IS NOT NULL'];
   const where = (condition: string, value: unknown): void => {
@@ -82,9 +82,13 @@ export const listing = (schema: string, query: SessionQuery, limit: number): Lis
   if (dueBy !== undefined) where('wake_at IS NOT NULL AND wake_at <= ?', dueBy);
   if (untold !== undefined) conditions.push(untold ? 'untold > 0' : 'untold = 0');
   if (forkOf !== undefined) where('parent = ?', forkOf);
-  if (before !== undefined) where('updated_at < ?', before);
+  if (after) {
+    values.push(after.updatedAt, after.session);
+    const [at, name] = [`$${values.length - 1}`, `$${values.length}`];
+    conditions.push(`(updated_at < ${at} OR (updated_at = ${at} AND name COLLATE "C" > ${name}))`);
+  }
   values.push(limit);
   const text = `SELECT name, head, summary, parent, fork_seq, owner, lease_until FROM ${schema}.session
-    WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT $${values.length}`;
+    WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name COLLATE "C" LIMIT $${values.length}`;
   return { text, values };
 };

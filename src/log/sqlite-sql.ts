@@ -34,7 +34,7 @@ export type SessionListing = {
  * list holds only the conditions that are asked for, and is narrowed first by the index that most sessions are not in.
  */
 export const listSessions = (query: SessionQuery, limit: number): SessionListing => {
-  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, before } = query;
+  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, after } = query;
   const parameters: Record<string, string | number> = { limit };
   const conditions = ['summary IS NOT NULL'];
   const where = (condition: string, name?: string, value?: string | number): void => {
@@ -53,7 +53,11 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
       'forkOf',
       forkOf,
     );
-  if (before !== undefined) where('updated_at < :before', 'before', before);
+  if (after) {
+    // The first condition is what the index can use; the second leaves out what of that moment was listed already.
+    where('updated_at <= :at', 'at', after.updatedAt);
+    where('(updated_at < :at OR name > :name)', 'name', after.session);
+  }
   const text = `
     SELECT name, summary, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
       (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq

@@ -66,8 +66,15 @@ export type SessionQuery = {
   /** Those that were forked from this session itself, not from forks of it. */
   readonly forkOf?: string;
   readonly limit?: number;
-  /** Sessions last changed before this moment, for the next page. */
-  readonly before?: number;
+  /** Only what stands behind this row in the list, for the next page. */
+  readonly after?: SessionPlace;
+};
+
+/** A row's place in the list: the last changed first, of those changed at one moment by name. */
+export type SessionPlace = {
+  /** Milliseconds since 1970 UTC. */
+  readonly updatedAt: number;
+  readonly session: string;
 };
 
 /** Who drives a session. `pid` and `boot` let a neighbour on the same machine see that it is gone. */

@@ -1,5 +1,6 @@
 /** What routes say in common: descriptions for OpenAPI, and the pieces of an answer. */
-import type { z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
+import type { SessionPlace, SessionRow } from '../log/store.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { problemShape } from './schemas.ts';
 
@@ -38,3 +39,17 @@ export const nextPage = (url: string, changes: Readonly<Record<string, string>>)
   for (const [name, value] of Object.entries(changes)) next.searchParams.set(name, value);
   return `${next.pathname}${next.search}`;
 };
+
+/** A row's place in the list of sessions, as a query names it. */
+export const placeOf = ({ session, summary }: SessionRow): string => `${summary.updatedAt},${session}`;
+
+export const placeIn = (text: string): SessionPlace => {
+  const comma = text.indexOf(',');
+  return { updatedAt: Number(text.slice(0, comma)), session: text.slice(comma + 1) };
+};
+
+/** For a query: taken from `next`. */
+export const place: z.ZodType<string> = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,14}),[A-Za-z0-9_.:-]{1,100}$/, 'is no place in the list: take it from `next`')
+  .openapi({ description: 'Only what stands behind this place in the list. Taken from `next`.' });

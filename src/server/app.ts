@@ -3,30 +3,41 @@
  * becomes commands of the runtime, what it shows are projections of the log.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { HTTPException } from 'hono/http-exception';
 import type { Clock, Random } from '../clock.ts';
 import { systemClock, systemRandom } from '../clock.ts';
 import { badInput } from '../errors.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { Door, DoorEnv } from './door.ts';
-import { authenticate, checkBody, checkHost, checkKey, securityHeaders } from './guard.ts';
+import { crossOrigin } from './cross-origin.ts';
+import { authenticate, checkBody, checkClosing, checkHost, checkKey, securityHeaders } from './guard.ts';
 import { healthRoutes } from './health.ts';
 import { DOOR_LIMITS_DEFAULT, Meter, type DoorLimits } from './limits.ts';
-import { problem, PROBLEM_TYPE, problemOf, type Problem } from './problem.ts';
+import { Metrics } from './metrics.ts';
+import { problem, PROBLEM_TYPE, ProblemError, problemOf, type Problem } from './problem.ts';
 import { openAiErrors } from './front/response-error.ts';
 import { eventRoutes } from './routes/events.ts';
 import { frontRoutes } from './routes/fronts.ts';
+import { contextRoutes } from './routes/context.ts';
+import { costRoutes } from './routes/costs.ts';
+import { metricsRoutes } from './routes/metrics.ts';
+import { meRoutes, signInRoutes } from './routes/sign-in.ts';
 import { peopleRoutes } from './routes/people.ts';
+import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
+import { counted, methodsAt, routesOf } from './route-table.ts';
 import { Tokens } from './tokens.ts';
 
 export type DoorOptions = {
   readonly runtime: Runtime;
   /** Names with ports that this server is called by: "127.0.0.1:4280". Asked for at each request. */
   readonly hosts: () => readonly string[];
-  /** Origins whose pages may use it, beside those of `hosts`. */
+  /** Origins whose pages may use it with a token of their own, beside those of `hosts`: "https://console.example". */
   readonly origins?: readonly string[];
+  /** Whether anybody may read the metrics; default false: it takes a token with the role `read`. */
+  readonly openMetrics?: boolean;
   readonly limits?: Partial<DoorLimits>;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -34,9 +45,12 @@ export type DoorOptions = {
 };
 
 export type App = {
-  /** Answers one request. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  /** Answers one request, which came from this address. */
+  readonly fetch: (request: Request, address?: string) => Promise<Response>;
   readonly tokens: Tokens;
+  /** Every route there is: "GET /sessions/:session". */
+  readonly routes: readonly string[];
+  readonly openStreams: () => number;
   /** Ends all streams, each with a word. Requests under way are finished by whoever serves. */
   readonly close: () => void;
 };
@@ -49,26 +63,29 @@ export const createApp = (options: DoorOptions): App => {
   const limits = checkLimits(options.limits ?? {});
   const closing = new AbortController();
   const hosts = (): ReadonlySet<string> => new Set(options.hosts().map((host) => host.toLowerCase()));
+  const others = new Set((options.origins ?? []).map((origin) => origin.toLowerCase()));
   const door: Door = {
     runtime,
     store: runtime.store,
     tokens: new Tokens(runtime.store, clock, random),
     limits,
     meter: new Meter(limits, clock),
+    metrics: new Metrics(),
+    openMetrics: options.openMetrics ?? false,
     clock,
     log,
     hosts,
     origins: () =>
-      new Set([
-        ...[...hosts()].flatMap((host) => [`http://${host}`, `https://${host}`]),
-        ...(options.origins ?? []).map((origin) => origin.toLowerCase()),
-      ]),
+      new Set([...[...hosts()].flatMap((host) => [`http://${host}`, `https://${host}`]), ...others]),
+    otherOrigins: others,
     closing: closing.signal,
   };
   const app = routes(door);
   return {
-    fetch: async (request) => app.fetch(request),
+    fetch: async (request, address) => app.fetch(request, address === undefined ? {} : { address }),
     tokens: door.tokens,
+    routes: routesOf(app),
+    openStreams: () => door.meter.openStreams,
     close: () => closing.abort(),
   };
 };
@@ -99,15 +116,18 @@ const routes = (door: Door): OpenAPIHono<DoorEnv> => {
       );
     },
   });
+  app.use(counted(door));
   app.use(securityHeaders);
   app.onError((error, context) => failed(error, door, context.req.method));
-  app.notFound((context) =>
-    asResponse(problem('not-found', `There is nothing at ${context.req.path}.`), {}, context.req.method),
-  );
+  app.notFound((context) => nothingThere(app, context.req.path, context.req.method));
   app.use('/v1/*', openAiErrors);
   app.use(checkHost(door));
+  app.use(crossOrigin(door));
   healthRoutes(app, door);
+  app.use(checkClosing(door));
   app.use(checkKey);
+  metricsRoutes(app, door);
+  signInRoutes(app, door);
   app.use(authenticate(door));
   app.use(checkBody(door));
   sessionRoutes(app, door);
@@ -115,13 +135,26 @@ const routes = (door: Door): OpenAPIHono<DoorEnv> => {
   peopleRoutes(app, door);
   systemRoutes(app, door);
   frontRoutes(app, door);
+  meRoutes(app);
+  proofRoutes(app, door);
+  costRoutes(app, door);
+  contextRoutes(app, door);
   return app;
+};
+
+/** There may be something for another method: then that is said, and which. */
+const nothingThere = (app: OpenAPIHono<DoorEnv>, path: string, method: string): Response => {
+  const allowed = methodsAt(app, path);
+  if (allowed.length === 0)
+    return asResponse(problem('not-found', `There is nothing at ${path}.`), {}, method);
+  const detail = `${path} takes ${allowed.join(', ')}, not ${method}.`;
+  return asResponse(problem('method-not-allowed', detail), { allow: allowed.join(', ') }, method);
 };
 
 const ERRORS_SHOWN = 20;
 
 const failed = (error: unknown, door: Door, method: string): Response => {
-  const known = problemOf(error);
+  const known = problemOf(error) ?? ofLibrary(error);
   if (known) return asResponse(known.problem, known.headers, method);
   // What broke is the operator's to read; a stranger learns nothing of the inside.
   door.log.warn(error instanceof Error ? (error.stack ?? error.message) : String(error), {
@@ -129,6 +162,16 @@ const failed = (error: unknown, door: Door, method: string): Response => {
   });
   return asResponse(problem('internal', 'The server failed. It is in its log.'), {}, method);
 };
+
+/** What the library under the routes refuses by itself. */
+const ofLibrary = (error: unknown): ProblemError | undefined => {
+  if (!(error instanceof HTTPException) || error.status >= SERVER_ERROR) return undefined;
+  const code = error.status === UNSUPPORTED_TYPE ? 'content-type-unsupported' : 'body-not-json';
+  return new ProblemError(code, `The body was not used: ${error.message}.`);
+};
+
+const UNSUPPORTED_TYPE = 415;
+const SERVER_ERROR = 500;
 
 const asResponse = (what: Problem, headers: Readonly<Record<string, string>>, method: string): Response =>
   new Response(method === 'HEAD' ? null : JSON.stringify(what), {

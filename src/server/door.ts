@@ -4,6 +4,7 @@ import type { LogStore } from '../log/store.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { DoorLimits, Meter } from './limits.ts';
+import type { Metrics } from './metrics.ts';
 import type { Caller, Tokens } from './tokens.ts';
 
 export type Door = {
@@ -12,15 +13,22 @@ export type Door = {
   readonly tokens: Tokens;
   readonly limits: DoorLimits;
   readonly meter: Meter;
+  readonly metrics: Metrics;
+  /** Whether anybody may read the metrics. */
+  readonly openMetrics: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   /** Names and ports that this server is called by, and origins whose pages may use it; lower case. */
   readonly hosts: () => ReadonlySet<string>;
   readonly origins: () => ReadonlySet<string>;
+  /** Those of them whose pages come from elsewhere. */
+  readonly otherOrigins: ReadonlySet<string>;
   /** Aborted when the server stops: streams end then. */
   readonly closing: AbortSignal;
 };
 
 export type DoorEnv = {
+  /** The address that the connection comes from; absent where there is none. */
+  readonly Bindings: { readonly address?: string };
   readonly Variables: { caller: Caller; key?: string };
 };

@@ -30,7 +30,7 @@ export type Frame =
   | { readonly kind: 'event'; readonly event: LogEvent }
   | { readonly kind: 'delta'; readonly delta: StreamDelta }
   | { readonly kind: 'heartbeat' }
-  | { readonly kind: 'end'; readonly reason: 'finished' | 'server-stops' };
+  | { readonly kind: 'end'; readonly reason: 'finished' | 'server-stops' | 'token-ended' };
 
 /** Everything that a stream carries, in order, until it ends or nobody reads. */
 export async function* frames(

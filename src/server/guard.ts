@@ -47,6 +47,17 @@ export const checkHost =
 const SHOWN_LENGTH = 100;
 const shown = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, SHOWN_LENGTH);
 
+/** Nothing new is taken by a server that stops, also not over a connection that was open before. */
+export const checkClosing =
+  ({ closing }: Door): MiddlewareHandler<DoorEnv> =>
+  async (_, next) => {
+    if (closing.aborted)
+      throw new ProblemError('shutting-down', 'The server is shutting down. Send it again to the next one.', {
+        headers: { 'retry-after': '1', connection: 'close' },
+      });
+    await next();
+  };
+
 /** What the page has to send back with every change, when it is known by its cookie. */
 export const forgeryToken = (token: string): string => sha256(`csrf ${token}`).slice(0, 32);
 
@@ -138,6 +149,9 @@ export const neededKey = (context: Context<DoorEnv>): string => {
   );
 };
 
+/** RFC 9110, 8.3.1: parameters change nothing, but what is no list of them is no media type. JSON is UTF-8 (RFC 8259, 8.1). */
+const JSON_TYPE = /^application\/json(?:\s*;\s*[\w-]+=(?:[\w-]+|"[\w-]*"))*\s*$/i;
+
 const HAS_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** A body is JSON that every reader reads alike: no doubled names, no depth without end, within the limit. */
@@ -148,12 +162,9 @@ export const checkBody =
     if (HAS_BODY.has(req.method)) {
       const text = await bodyText(context, limits.bodyBytes);
       if (text !== '') {
-        const type = (req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
-        if (type !== 'application/json')
-          throw new ProblemError(
-            'content-type-unsupported',
-            `"${shown(type ?? '')}" is not application/json.`,
-          );
+        const type = req.header('content-type') ?? '';
+        if (!JSON_TYPE.test(type))
+          throw new ProblemError('content-type-unsupported', `"${shown(type)}" is not application/json.`);
       }
       const parsed = parseStrict(text === '' ? '{}' : text);
       if (!parsed.ok) throw new ProblemError('body-not-json', `The body was not used: ${parsed.message}.`);

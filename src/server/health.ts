@@ -1,57 +1,145 @@
 /** Open to whoever reaches the server: whether it makes progress, what it offers, what its problems mean. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Clock } from '../clock.ts';
 import { PROGRAM } from '../worker/program.ts';
+import { json, PROBLEM } from './answer.ts';
 import type { Door, DoorEnv } from './door.ts';
 import { PROBLEMS, ProblemError } from './problem.ts';
 import { docsPage } from './docs-page.ts';
 
 /** The store answers a look within this time, or the server is not healthy. */
 const HEALTH_MS = 5000;
+/** How old an answer about health may be: anybody may ask, and each look reads the store. */
+const FRESH_MS = 1000;
+
+const healthShape = z
+  .strictObject({
+    ok: z.boolean(),
+    program: z.string(),
+    store: z.string().openapi({ description: '"ok", or what keeps it from taking anything.' }),
+    stalled: z
+      .number()
+      .int()
+      .openapi({ description: 'Sessions that could go on and that nobody has driven for a while.' }),
+  })
+  .openapi('Health');
+
+const health = createRoute({
+  method: 'get',
+  path: '/healthz',
+  summary:
+    'Whether the server makes progress: its store answers, and no session stands still that could go on.',
+  security: [],
+  responses: {
+    200: json(healthShape, 'It does.'),
+    503: json(healthShape, 'It does not.'),
+  },
+});
+
+const meaning = createRoute({
+  method: 'get',
+  path: '/problems/{code}',
+  summary: 'What a problem means.',
+  security: [],
+  request: { params: z.object({ code: z.string() }) },
+  responses: {
+    200: json(z.strictObject({ code: z.string(), status: z.number().int(), title: z.string() }), 'This.'),
+    default: PROBLEM,
+  },
+});
+
+const description = createRoute({
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'This description, OpenAPI 3.1.',
+  security: [],
+  responses: {
+    200: {
+      description: 'The description.',
+      content: { 'application/json': { schema: z.looseObject({ openapi: z.string() }) } },
+    },
+  },
+});
+
+const docs = createRoute({
+  method: 'get',
+  path: '/docs',
+  summary: 'This description as a page.',
+  security: [],
+  responses: { 200: { description: 'The page.', content: { 'text/html': { schema: z.string() } } } },
+});
 
 export const healthRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
-  app.get('/healthz', async (context) => {
-    const state = await health(door);
+  const look = fresh(door.clock, () => healthOf(door));
+  app.openapi(health, async (context) => {
+    const state = await look();
     return context.json(state, state.ok ? 200 : 503);
   });
-  app.get('/problems/:code', (context) => {
-    const code = context.req.param('code');
+  app.openapi(meaning, (context) => {
+    const { code } = context.req.valid('param');
     const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined;
     if (!known) throw new ProblemError('not-found', `No problem is called "${code.slice(0, 100)}".`);
     return context.json({ code, ...known }, 200);
   });
-  app.doc31('/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'Onrecord', version: PROGRAM, description: 'Agents on the record, over HTTP.' },
-    security: [{ bearer: [] }],
-  });
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
-  app.get('/docs', (context) =>
-    context.html(
-      docsPage(app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'Onrecord', version: PROGRAM } })),
-      200,
-      {
-        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-      },
-    ),
+  // Made once: anybody may ask for it, and it does not change.
+  let document: ReturnType<typeof app.getOpenAPI31Document> | undefined;
+  const described = (): NonNullable<typeof document> =>
+    (document ??= app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'Onrecord', version: PROGRAM, description: 'Agents on the record, over HTTP.' },
+      security: [{ bearer: [] }],
+    }));
+  let page: string | undefined;
+  let text: string | undefined;
+  app.openAPIRegistry.registerPath(description);
+  app.get(
+    description.path,
+    () =>
+      new Response((text ??= JSON.stringify(described())), {
+        headers: { 'content-type': 'application/json' },
+      }),
+  );
+  app.openapi(docs, (context) =>
+    context.html((page ??= docsPage(described())), 200, {
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    }),
   );
 };
 
-type Health = { readonly ok: boolean; readonly program: string; readonly store: string };
+type Health = z.infer<typeof healthShape>;
 
-/** Not that a process is there, but that its store can be read and that no work waits for it. */
-const health = async ({ store, runtime, clock }: Door): Promise<Health> => {
+/** One look for all that ask within a moment. */
+const fresh = (clock: Clock, look: () => Promise<Health>): (() => Promise<Health>) => {
+  let last: { readonly at: number; readonly seen: Promise<Health> } | undefined;
+  return () => {
+    const now = clock.monotonic();
+    if (!last || now - last.at >= FRESH_MS) last = { at: now, seen: look() };
+    return last.seen;
+  };
+};
+
+const answer = (state: string, stalled = 0): Health => ({
+  ok: state === 'ok' && stalled === 0,
+  program: PROGRAM,
+  store: state,
+  stalled,
+});
+
+/** Not that a process is there, but that its store can be read and that no work waits for it, or for a driver. */
+const healthOf = async ({ store, runtime, clock, closing }: Door): Promise<Health> => {
+  if (closing.aborted) return answer('closing');
   const { promise, resolve } = Promise.withResolvers<'late'>();
   const timer = clock.after(HEALTH_MS, () => resolve('late'), true);
   try {
-    const seen = await Promise.race([store.sessions({ limit: 1 }), promise]);
-    const fault = runtime.storageFault;
-    if (seen === 'late') return { ok: false, program: PROGRAM, store: 'no answer' };
-    return fault
-      ? { ok: false, program: PROGRAM, store: fault.fault }
-      : { ok: true, program: PROGRAM, store: 'ok' };
+    const look = Promise.all([store.sessions({ limit: 1 }), runtime.stalled()]);
+    const seen = await Promise.race([look, promise]);
+    if (seen === 'late') return answer('no answer');
+    const [, stalled] = seen;
+    return answer(runtime.storageFault?.fault ?? 'ok', stalled.length);
   } catch {
     // The operator's log has it; whoever asks only learns that it is so.
-    return { ok: false, program: PROGRAM, store: 'unavailable' };
+    return answer('unavailable');
   } finally {
     timer.cancel();
   }

@@ -11,6 +11,10 @@ export type DoorLimits = {
   readonly requestBurst: number;
   /** Requests of one token that are worked on at a time, streams not counted. */
   readonly requestsAtOnce: number;
+  /** Proofs, bundles and bills under way at a time, of all tokens: each reads whole logs. */
+  readonly proofsAtOnce: number;
+  /** Attempts to sign in a minute from one address. */
+  readonly loginsPerMinute: number;
   /** Open streams of one token, and of all. */
   readonly streamsPerToken: number;
   readonly streams: number;
@@ -27,6 +31,8 @@ export const DOOR_LIMITS_DEFAULT: DoorLimits = {
   requestsPerSecond: 200,
   requestBurst: 400,
   requestsAtOnce: 200,
+  proofsAtOnce: 4,
+  loginsPerMinute: 10,
   streamsPerToken: 500,
   streams: 2000,
   waitMs: 60_000,
@@ -38,12 +44,15 @@ type Use = { allowance: number; at: number; atOnce: number; streams: number };
 
 /** Tokens whose use is remembered; one that asks for nothing is the first to be forgotten. */
 const USES_MAX = 10_000;
+const MINUTE_MS = 60_000;
 
 export class Meter {
   readonly #limits: DoorLimits;
   readonly #clock: Clock;
   readonly #uses = new Map<string, Use>();
+  readonly #logins = new Map<string, number[]>();
   #streams = 0;
+  #proofs = 0;
 
   constructor(limits: DoorLimits, clock: Clock) {
     this.#limits = limits;
@@ -70,6 +79,38 @@ export class Meter {
     return () => {
       use.atOnce -= 1;
     };
+  }
+
+  /** Counts work over whole logs. Call what comes back when it is over. Throws `too-many-requests`. */
+  proof(): () => void {
+    const { proofsAtOnce } = this.#limits;
+    if (this.#proofs >= proofsAtOnce)
+      throw tooMany(`At most ${proofsAtOnce} proofs, bundles and bills are made at a time.`, 2);
+    this.#proofs += 1;
+    let open = true;
+    return () => {
+      if (open) this.#proofs -= 1;
+      open = false;
+    };
+  }
+
+  /** Counts an attempt to sign in, before anything of it is looked at. Throws `too-many-logins`. */
+  login(address: string): void {
+    const { loginsPerMinute } = this.#limits;
+    const now = this.#clock.monotonic();
+    const since = this.#logins.get(address)?.filter((at) => now - at < MINUTE_MS) ?? [];
+    this.#logins.delete(address);
+    this.#logins.set(address, since);
+    const [oldest] = this.#logins.keys();
+    if (this.#logins.size > USES_MAX && oldest !== undefined) this.#logins.delete(oldest);
+    const [first] = since;
+    if (first !== undefined && since.length >= loginsPerMinute)
+      throw new ProblemError(
+        'too-many-logins',
+        `At most ${loginsPerMinute} attempts to sign in are taken a minute from one address.`,
+        { headers: { 'retry-after': String(Math.ceil((first + MINUTE_MS - now) / 1000)) } },
+      );
+    since.push(now);
   }
 
   /** Counts a stream. Call what comes back when it is closed. Throws `too-many-streams`. */

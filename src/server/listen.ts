@@ -7,6 +7,8 @@ import { badInput, OnrecordError } from '../errors.ts';
 import { createApp, type App, type DoorOptions } from './app.ts';
 
 export const PORT = 4280;
+/** A client leaves this one out of the name. */
+const HTTP_PORT = 80;
 /** A request's headers, and all of it, have to be there within these times. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
@@ -37,11 +39,20 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   const { host = '127.0.0.1', port = PORT, names = [], clock = systemClock } = options;
   let hosts: readonly string[] = [];
   const app = createApp({ ...options, hosts: () => hosts });
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: (request, env) =>
+      app.fetch(request, 'incoming' in env ? env.incoming.socket.remoteAddress : undefined),
+  }) as Server;
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
+  // A connection that has just answered would be kept for the next request, and a server that stops wait for it.
+  server.on('request', (_, response) =>
+    response.once('close', () => {
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    }),
+  );
   await bound(server, host, port);
   const { port: taken } = server.address() as AddressInfo;
   const shown = host.includes(':') ? `[${host}]` : host;
@@ -54,11 +65,15 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   };
 };
 
-/** Loopback has several names; those of a proxy come with or without a port. */
+/**
+ * Loopback has several names, and without a port they are those of whatever else runs there on port 80. Those of a
+ * proxy come with or without a port.
+ */
 const hostNames = (host: string, port: number, names: readonly string[]): readonly string[] => {
   const local = ['127.0.0.1', 'localhost', '[::1]'];
   const here = host === '0.0.0.0' || host === '[::]' || local.includes(host) ? local : [host];
-  return [...here, ...names].flatMap((name) => [name, `${name}:${port}`]);
+  const own = here.flatMap((name) => (port === HTTP_PORT ? [name, `${name}:${port}`] : [`${name}:${port}`]));
+  return [...own, ...names.flatMap((name) => [name, `${name}:${port}`])];
 };
 
 const bound = (server: Server, host: string, port: number): Promise<void> =>

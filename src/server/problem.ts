@@ -47,6 +47,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'agent-not-found': { status: 404, title: 'There is no such agent.' },
   'event-not-found': { status: 404, title: 'There is no such event.' },
   'blob-not-found': { status: 404, title: 'There is no such blob.' },
+  'session-is-rehearsal': { status: 409, title: 'A rehearsal cannot be gone on with.' },
   'turn-running': { status: 409, title: 'A turn is running.' },
   'turn-not-waiting': { status: 409, title: 'The turn does not wait.' },
   'turn-cancelled': { status: 409, title: 'The turn was cancelled.' },
@@ -66,12 +67,24 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'tenant-invalid': { status: 422, title: 'That is no tenant.' },
   'mode-unknown': { status: 422, title: 'There is no such mode.' },
   'fork-inside-turn': { status: 409, title: 'The place stands inside a turn.' },
-  'fork-invalid': { status: 422, title: 'The session cannot be forked there.' },
   'answer-invalid': { status: 422, title: 'The answer fits no question.' },
   'not-supported': { status: 422, title: 'The door does not do this for a front end.' },
   'response-not-found': { status: 404, title: 'There is no such response.' },
   'response-not-latest': { status: 409, title: 'The conversation has gone on since that response.' },
+  'fork-place-missing': { status: 422, title: 'The session has no event to fork at there.' },
+  'fork-too-deep': { status: 422, title: 'The session stands at the end of too many forks.' },
+  'reasoning-signed': {
+    status: 409,
+    title: 'Signed reasoning would have to go, and that was not asked for.',
+  },
+  'selection-invalid': { status: 422, title: 'Requests cannot be chosen like that.' },
+  'turn-held': { status: 409, title: 'The turn has to stay in requests.' },
+  'turn-summarised': { status: 409, title: 'A summary stands for the turn already.' },
+  'nothing-to-summarise': { status: 409, title: 'There is nothing to summarise.' },
+  'bundle-limit': { status: 422, title: 'The session does not fit into a bundle.' },
+  'record-damaged': { status: 500, title: 'The record of the session does not prove itself.' },
   'too-many-requests': { status: 429, title: 'Too many requests at once or in a short time.' },
+  'too-many-logins': { status: 429, title: 'Too many attempts to sign in.' },
   'too-many-streams': { status: 429, title: 'Too many streams are open.' },
   'store-busy': { status: 503, title: 'The store cannot take it now.' },
   'shutting-down': { status: 503, title: 'The server is shutting down.' },
@@ -122,6 +135,8 @@ export const problemOf = (error: unknown): ProblemError | undefined => {
       headers: { 'retry-after': String(RETRY_SECONDS) },
     });
   if (!isOnrecordError(error)) return undefined;
+  if (error.next === 'corrupt')
+    return new ProblemError('record-damaged', 'The record of this session does not prove itself. Verify it.');
   return known(error);
 };
 

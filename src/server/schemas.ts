@@ -207,24 +207,26 @@ const actor = z
   .looseObject({ kind: z.enum(['person', 'program', 'runtime']), name: z.string() })
   .openapi('Actor');
 
+export const turnState: z.ZodType<TurnViewState> = z.enum([
+  'queued',
+  'running',
+  'waiting',
+  'in-doubt',
+  'done',
+  'failed',
+  'refused',
+  'stopped',
+  'cancelled',
+  'withdrawn',
+]);
+
 export const turnShape: z.ZodType<TurnView> = z
   .strictObject({
     session: z.string(),
     turn: z.number().int(),
     key: z.string(),
     by: actor,
-    state: z.enum([
-      'queued',
-      'running',
-      'waiting',
-      'in-doubt',
-      'done',
-      'failed',
-      'refused',
-      'stopped',
-      'cancelled',
-      'withdrawn',
-    ]),
+    state: turnState,
     reason: z.string().optional(),
     acceptedSeq: z.number().int(),
     endedSeq: z.number().int().optional(),

@@ -1,10 +1,13 @@
 /** Sessions and turns as the door shows them. Whose they are not, for them they are not there. */
 import { open } from '../event/envelope.ts';
+import type { Encoder } from '../context/encoding.ts';
+import type { AgentDefinition } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
 import { sessionNotFound, type LogStore, type SessionRow } from '../log/store.ts';
 import type { SessionState, TurnRecord } from '../session/state.ts';
 import { summaryOf } from '../session/summary.ts';
 import { recordOf, type SessionRecord } from '../view/record.ts';
+import type { Runtime } from '../worker/runtime.ts';
 import type { Door } from './door.ts';
 import { ProblemError } from './problem.ts';
 import type { SessionView, TurnView, TurnViewState } from './schemas.ts';
@@ -17,6 +20,14 @@ export const stateFor = async ({ runtime }: Door, caller: Caller, session: strin
   if (state.agent.name === '' || (caller.tenant !== '' && state.tenant !== caller.tenant))
     throw sessionNotFound(session);
   return state;
+};
+
+/** How a recorded agent's model wants its requests; a provider's form is the same for all its models. */
+export const encoders = ({ agents }: Runtime): ((agent: AgentDefinition) => Encoder | undefined) => {
+  const byProvider = new Map(
+    [...agents.values()].map(({ definition, model }) => [definition.model.provider, model.encoder]),
+  );
+  return ({ model }) => byProvider.get(model.provider);
 };
 
 /** The session with all its events. Throws `session-not-found`. */

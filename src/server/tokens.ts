@@ -23,6 +23,7 @@ const TOKEN_BYTES = 32;
 const TOKEN_PREFIX = 'onr_';
 const TOKEN_ID_LENGTH = 8;
 const NAME = /^[^\u0000-\u001F\u007F]{1,100}$/u;
+const TENANT = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const ROLE = /^[a-z][a-z0-9-]{0,63}$/;
 
 export type Caller = {
@@ -53,6 +54,7 @@ export class Tokens {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #byHash = new Map<Digest, Added>();
+  readonly #byId = new Map<string, Added>();
   #head = 0;
   #lookedAt = -Infinity;
   #looking: Promise<void> | undefined;
@@ -66,14 +68,24 @@ export class Tokens {
   /** Whoever this token belongs to; undefined where it is not known, has run out or was revoked. */
   async caller(token: string): Promise<Caller | undefined> {
     await this.#refresh();
-    const hash = sha256(token);
-    const found = this.#byHash.get(hash);
-    if (!found || (found.expiresAt !== undefined && found.expiresAt <= this.#clock.now())) return undefined;
+    const found = this.#byHash.get(sha256(token));
+    if (!found || this.#isOver(found)) return undefined;
     const { id, name, kind, roles, tenant = '' } = found;
     // What the door asks for is no role that a policy could mean.
     const named = roles.filter((role) => !(DOOR_ROLES as readonly string[]).includes(role));
     const actor = { kind, name, ...(named.length > 0 && { roles: named }) };
     return { actor, roles: new Set(roles), tenant, token: id };
+  }
+
+  /** Whether the token of this id still lets somebody in. */
+  async stands(id: string): Promise<boolean> {
+    await this.#refresh();
+    const found = this.#byId.get(id);
+    return found !== undefined && !this.#isOver(found);
+  }
+
+  #isOver({ expiresAt }: Added): boolean {
+    return expiresAt !== undefined && expiresAt <= this.#clock.now();
   }
 
   /** Makes a token. What is returned is said once and kept nowhere. Throws `token-invalid`. */
@@ -123,6 +135,8 @@ export class Tokens {
   }
 
   async #refresh(now = false): Promise<void> {
+    // A look that began before what is asked about was written may not have seen it.
+    if (now && this.#looking) await this.#looking;
     if (!now && this.#clock.monotonic() - this.#lookedAt < FRESH_MS) return;
     this.#looking ??= this.#read().finally(() => {
       this.#looking = undefined;
@@ -135,7 +149,10 @@ export class Tokens {
     const { seq = 0 } = (await this.#store.head(TOKEN_LOG)) ?? {};
     if (seq > this.#head)
       for (const event of (await this.#store.read(TOKEN_LOG, this.#head + 1, seq)).map(open)) {
-        if (event.type === 'token.added') this.#byHash.set(event.data.hash, event.data);
+        if (event.type === 'token.added') {
+          this.#byHash.set(event.data.hash, event.data);
+          this.#byId.set(event.data.id, event.data);
+        }
         if (event.type === 'token.revoked') this.#forget(event.data.id);
         this.#head = event.seq;
       }
@@ -143,12 +160,14 @@ export class Tokens {
   }
 
   #forget(id: string): void {
-    for (const [hash, added] of this.#byHash) if (added.id === id) this.#byHash.delete(hash);
+    const added = this.#byId.get(id);
+    if (added) this.#byHash.delete(added.hash);
+    this.#byId.delete(id);
   }
 }
 
 const checked = (token: NewToken): NewToken => {
-  const { name, roles } = token;
+  const { name, roles, tenant, expiresAt } = token;
   if (!NAME.test(name))
     throw badInput(
       'token-invalid',
@@ -160,5 +179,13 @@ const checked = (token: NewToken): NewToken => {
       'token-invalid',
       `${odd === undefined ? 'No role was given' : `"${odd}" is no role`}: ${DOOR_ROLES.join(', ')}, or a name of a-z, 0-9 and "-" that policies ask for.`,
     );
+  if (tenant !== undefined && !TENANT.test(tenant))
+    throw badInput(
+      'token-invalid',
+      // An empty one would see every tenant: a variable that was not set must not open all doors.
+      `"${tenant}" is no tenant: 1 to 64 of a-z, A-Z, 0-9, "_", "-" and ".". Without a tenant a token sees all of them.`,
+    );
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt))
+    throw badInput('token-invalid', `${expiresAt} is no moment at which a token could run out.`);
   return token;
 };

@@ -30,6 +30,8 @@ import { PROGRAM } from './program.ts';
 
 /** How long a driver owns a session without saying that it still does. */
 export const LEASE_MS = 15_000;
+/** After so long without a driver a session that could go on stands still: no model or tool is asked for that. */
+export const STALLED_MS = 60_000;
 /** Turns of the event loop that close() waits for the leases to be given back. */
 const RELEASE_TURNS = 3;
 /** Sessions one sweep takes up; the next one goes on. */
@@ -64,6 +66,8 @@ export class Dispatcher {
   readonly #unsubscribe: () => void;
   /** Sessions that wait for the store, and what they were told. */
   readonly #waiting = new Map<string, StorageError>();
+  /** Sessions that another process drives, and until when it said that it does. Wall time, milliseconds since 1970 UTC. */
+  readonly #elsewhere = new Map<string, number>();
   #gate: Gate = OPEN_GATE;
   /** Sessions with events that a newer program wrote: nothing here can drive them. */
   readonly #tooNew = new Set<string>();
@@ -95,6 +99,38 @@ export class Dispatcher {
     return gate;
   }
 
+  /**
+   * Sessions that could go on here and that nobody drives although they have waited for STALLED_MS: a sweep would have
+   * taken them up several times. Empty where nothing is driven here: then nothing is known of those who do.
+   */
+  async stalled(): Promise<readonly string[]> {
+    const { store, clock, drives, knows } = this.#options;
+    if (!drives || (await this.gate()).mode === 'frozen') return [];
+    const now = clock.now();
+    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
+    const idle = rows.filter(
+      ({ session, summary }) =>
+        knows(summary.agent) &&
+        summary.updatedAt <= now - STALLED_MS &&
+        !this.#driving.has(session) &&
+        !this.#tooNew.has(session) &&
+        (this.#elsewhere.get(session) ?? 0) <= now,
+    );
+    const stalled: string[] = [];
+    for (const { session } of idle) if (await this.#isOurs(session)) stalled.push(session);
+    return stalled;
+  }
+
+  /** One that cannot be read is as good as standing still. */
+  async #isOurs(session: string): Promise<boolean> {
+    try {
+      return (await this.#options.sessions.state(session)).rehearsal === this.#options.rehearsal;
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      return true;
+    }
+  }
+
   /** Says that a moment was reached that the session waits for, where it was. */
   async ring(session: string): Promise<void> {
     await this.#options.sessions.append(session, (state, now) => {
@@ -107,6 +143,7 @@ export class Dispatcher {
   /** Takes up every session that can go on and that nobody drives, and rings where a moment was reached. */
   async sweep(): Promise<void> {
     const { store, clock } = this.#options;
+    for (const [session, until] of this.#elsewhere) if (until <= clock.now()) this.#elsewhere.delete(session);
     const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of due) {
       await this.#ringIn(session);
@@ -203,6 +240,8 @@ export class Dispatcher {
     try {
       const claim = await store.claim({ session, owner, now: clock.now(), leaseMs: LEASE_MS, isGone });
       this.#waits(session, undefined);
+      if (claim.won) this.#elsewhere.delete(session);
+      else this.#elsewhere.set(session, claim.until);
       return claim;
     } catch (error) {
       if (error instanceof StorageError) this.#waits(session, error);

@@ -176,6 +176,11 @@ export class Runtime {
     return this.#dispatcher.storageFault;
   }
 
+  /** Sessions that could go on, that this process could drive, and that nobody has driven for STALLED_MS. */
+  stalled(): Promise<readonly string[]> {
+    return this.#dispatcher.stalled();
+  }
+
   /** Accepts a message as a turn: durable when this returns. Throws `agent-not-found`, `turn-key-reused`, ... */
   async send(options: SendOptions): Promise<Sent> {
     const input: readonly Content[] = [{ type: 'text', text: checkMessage(options.message) }];

@@ -19,6 +19,8 @@ export type Running = {
   readonly done: Promise<Output>;
   /** Resolves once stdout or stderr holds the words; rejects when the process ends without. */
   said(words: string): Promise<void>;
+  /** What it has printed so far. */
+  printed(): { readonly stdout: string; readonly stderr: string };
 };
 
 export type StageOptions = {
@@ -81,7 +83,12 @@ const startIn = (folder: string, args: readonly string[]): Running => {
     child.kill('SIGKILL');
     await done;
   });
-  return { kill: (signal = 'SIGKILL') => void child.kill(signal), done, said };
+  return {
+    kill: (signal = 'SIGKILL') => void child.kill(signal),
+    done,
+    said,
+    printed: () => ({ ...texts }),
+  };
 };
 
 /** A stage is never interrupted. */

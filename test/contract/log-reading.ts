@@ -120,9 +120,27 @@ export const describeReading = (name: string, fresh: () => Promise<LogStore>): v
       expect(await ids({ status: [] })).toEqual([]);
       expect(await ids({ agent: 'scribe' })).toEqual(['b']);
       expect(await ids({ agent: 'nobody' })).toEqual([]);
-      expect(await ids({ before: 30 })).toEqual(['b', 'a']);
+      expect(await ids({ after: { updatedAt: 30, session: 'c' } })).toEqual(['b', 'a']);
       expect(await ids({ limit: 2 })).toEqual(['d', 'c']);
-      expect(await ids({ status: ['waiting'], before: 40, limit: 1 })).toEqual(['b']);
+      expect(await ids({ status: ['waiting'], after: { updatedAt: 40, session: 'd' }, limit: 1 })).toEqual([
+        'b',
+      ]);
+    });
+
+    test('page by page every session is listed once, also those of one moment', async () => {
+      const store = await fresh();
+      const names = ['a', 'B', 'c-1', 'c.2', 'ä', 'z'];
+      for (const [i, name] of names.entries()) await put(store, name, summary('done', 10 + (i % 2)));
+      const all = (await store.sessions()).map(({ session }) => session);
+      expect(all.toSorted()).toEqual(names.toSorted());
+      const paged: string[] = [];
+      for (let after: { updatedAt: number; session: string } | undefined; ;) {
+        const [row] = await store.sessions({ limit: 1, ...(after && { after }) });
+        if (!row) break;
+        paged.push(row.session);
+        after = { updatedAt: row.summary.updatedAt, session: row.session };
+      }
+      expect(paged).toEqual(all);
     });
 
     test('a resent append does not bring an old summary back', async () => {

@@ -24,17 +24,25 @@ export type Asked = {
 export type HouseOptions = StageOptions & {
   readonly door?: Partial<DoorLimits>;
   readonly origins?: readonly string[];
+  /** Further names that the server is called by. */
+  readonly hosts?: readonly string[];
+  readonly openMetrics?: boolean;
 };
 
-const appOf = (stage: Stage, runtime: Runtime, { door, origins }: HouseOptions): App =>
+const appOf = (
+  stage: Stage,
+  runtime: Runtime,
+  { door, origins, hosts = [], openMetrics }: HouseOptions,
+): App =>
   createApp({
     runtime,
-    hosts: () => [HOST],
+    hosts: () => [HOST, ...hosts],
     clock: stage.clock,
     random: seededRandom(3),
     log: { info: () => undefined, warn: (message) => void stage.warnings.push(message) },
     ...(door && { limits: door }),
     ...(origins && { origins }),
+    ...(openMetrics !== undefined && { openMetrics }),
   });
 
 export class House {

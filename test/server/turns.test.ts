@@ -210,7 +210,7 @@ describe('people answer', () => {
     const path = `/sessions/${session}/calls/1.1.1/decision`;
     const { status } = await house.json(path, { body: { digest: call?.digest, ...decision } });
     expect(status).toBe(422);
-    for (const method of ['GET', 'HEAD']) expect((await house.ask(path, { method })).status).toBe(404);
+    for (const method of ['GET', 'HEAD']) expect((await house.ask(path, { method })).status).toBe(405);
     expect((await house.stage.state(session)).active?.calls[0]?.phase).toBe('asking');
   });
 

@@ -18,6 +18,8 @@ export const serve: Command = {
     { flags: '--host <address>', description: 'address to listen on', default: '127.0.0.1' },
     { flags: '--port <number>', description: 'port, 0 for any that is free', default: '4280' },
     { flags: '--names <names>', description: 'names that a proxy in front is called by, with commas' },
+    { flags: '--origins <origins>', description: 'origins whose pages may use it with a token, with commas' },
+    { flags: '--open-metrics', description: 'anybody may read /metrics' },
     { flags: '--no-drive', description: 'only serve; workers elsewhere do the work' },
   ],
   example: 'onrecord serve',
@@ -37,7 +39,13 @@ export const serve: Command = {
       drive: input.options['drive'] !== false,
     });
     try {
-      const door = await listen({ runtime, log, ...address(input) });
+      const door = await listen({
+        runtime,
+        log,
+        ...address(input),
+        origins: listed(input, 'origins'),
+        openMetrics: input.options['openMetrics'] === true,
+      });
       const { path } = await localToken(door.app.tokens, await cli.storeFolder(), cli.actor);
       cli.screen.out(line`${SIGN.ok} Serving on ${door.url}`);
       cli.screen.out(
@@ -63,9 +71,11 @@ const address = (input: Input): { host: string; port: number; names: readonly st
     throw badInput('number-invalid', `--port "${text}" is no port: a whole number from 0 to ${PORT_MAX}.`, {
       port: text,
     });
-  const names = (givenOption(input, 'names') ?? '').split(',').filter((name) => name !== '');
-  return { host: givenOption(input, 'host') ?? '127.0.0.1', port, names };
+  return { host: givenOption(input, 'host') ?? '127.0.0.1', port, names: listed(input, 'names') };
 };
+
+const listed = (input: Input, option: string): readonly string[] =>
+  (givenOption(input, option) ?? '').split(',').filter((one) => one !== '');
 
 /** Until Ctrl C, or until whoever runs the process asks it to end. */
 const stopped = async ({ interrupt }: Cli): Promise<void> => {

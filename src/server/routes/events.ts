@@ -2,8 +2,10 @@
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Digest } from '../../event/canonical.ts';
-import { open } from '../../event/envelope.ts';
+import { open, type StoredEvent } from '../../event/envelope.ts';
 import type { LogEvent } from '../../event/events.ts';
+import type { LogStore } from '../../log/store.ts';
+import { blobsNamed } from '../../replay/named-blobs.ts';
 import { Reading } from '../../view/reading.ts';
 import { exactRequest } from '../../view/request-view.ts';
 import { json, nextPage, PROBLEM } from '../answer.ts';
@@ -93,10 +95,11 @@ export const eventRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     const { seq: head } = await stateFor(door, caller, session);
     const { from = 1, to = head, types: wanted, limit = door.limits.page } = context.req.valid('query');
     const last = Math.min(to, head, from + Math.min(limit, door.limits.page) - 1);
-    const stored = from > last ? [] : await door.store.read(session, from, last);
+    const stored = await eventPage(door.store, session, { from, to: last });
     const items = stored.map(open).filter(wantedBy(wanted)).map(eventView);
-    const more = last < Math.min(to, head);
-    const next = more ? { next: nextPage(context.req.url, { from: String(last + 1) }) } : {};
+    const reached = stored.at(-1)?.seq ?? last;
+    const more = reached < Math.min(to, head);
+    const next = more ? { next: nextPage(context.req.url, { from: String(reached + 1) }) } : {};
     return context.json({ items, ...next }, 200);
   });
   app.openapi(stream, async (context) => {
@@ -149,8 +152,30 @@ const bytesRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
 };
 
+/** Only what the runtime refers to counts: a digest that somebody wrote into a message names nothing. */
 const names = (all: readonly LogEvent[], wanted: Digest): boolean =>
-  all.some((event) => JSON.stringify(event.data).includes(`"${wanted}"`));
+  all.some((event) => blobsNamed(event.data).includes(wanted));
+
+/** Bytes of event bodies after which a page ends, whatever number of events was asked for. */
+const PAGE_BYTES_MAX: number = 8 * 1024 * 1024;
+const READ_EVENTS = 100;
+
+/** Events of one page, at least one if there is one; not read further than the page can hold. */
+const eventPage = async (
+  store: LogStore,
+  session: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  let bytes = 0;
+  for (let at = from; at <= to; at += READ_EVENTS)
+    for (const stored of await store.read(session, at, Math.min(to, at + READ_EVENTS - 1))) {
+      bytes += stored.body.length;
+      if (found.length > 0 && bytes > PAGE_BYTES_MAX) return found;
+      found.push(stored);
+    }
+  return found;
+};
 
 const eventView = ({ seq, at, type, data }: LogEvent): EventView => ({
   seq,
@@ -188,7 +213,10 @@ type Streaming = Pick<FrameOptions, 'session' | 'from' | 'deltas' | 'wanted' | '
 
 export const sse = (context: Context<DoorEnv>, door: Door, { over, ...streaming }: Streaming): Response => {
   const { runtime, clock, limits, meter, closing } = door;
-  const closed = meter.stream(context.get('caller').token);
+  // Only the headers are asked for: nobody would ever read, or leave, a stream.
+  if (context.req.method === 'HEAD') return new Response(null, { headers: STREAM_HEADERS });
+  const { token } = context.get('caller');
+  const closed = meter.stream(token);
   const stop = new AbortController();
   const options: FrameOptions = {
     ...streaming,
@@ -198,18 +226,28 @@ export const sse = (context: Context<DoorEnv>, door: Door, { over, ...streaming 
   };
   const texts = async function* (): AsyncGenerator<string, void, undefined> {
     if (over) yield frameText({ kind: 'end', reason: 'finished' });
-    else for await (const frame of frames(runtime, clock, options)) yield frameText(frame);
+    else
+      for await (const frame of frames(runtime, clock, options)) {
+        // A token that was taken away must not go on reading through a stream that it opened before.
+        if (!(await door.tokens.stands(token))) {
+          yield frameText({ kind: 'end', reason: 'token-ended' });
+          return;
+        }
+        yield frameText(frame);
+      }
   };
   const onEnd = (): void => {
     stop.abort();
     closed();
   };
   return new Response(streamOf(texts(), onEnd), {
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      // A proxy that collects the answer first would show nothing until the end.
-      'x-accel-buffering': 'no',
-    },
+    headers: STREAM_HEADERS,
   });
+};
+
+const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // A proxy that collects the answer first would show nothing until the end.
+  'x-accel-buffering': 'no',
 };

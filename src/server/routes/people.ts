@@ -1,24 +1,26 @@
 /** What waits for people: questions and calls in doubt, and their answers. Reading one never answers it. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { isOnrecordError } from '../../errors.ts';
 import type { SessionStatus } from '../../event/summary.ts';
+import type { SessionRow } from '../../log/store.ts';
 import { approvals, byAge } from '../../view/approval.ts';
 import { byDoubtAge, doubts } from '../../view/doubt.ts';
 import type { SessionRecord } from '../../view/record.ts';
-import { body, json, PROBLEM, REPLAYED } from '../answer.ts';
+import { body, json, nextPage, place, placeIn, placeOf, PROBLEM, REPLAYED } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow } from '../guard.ts';
 import { callId, cardShape, newDecision, newSettlement, page, sessionId, sessionShape } from '../schemas.ts';
 import { recordFor, sessionView, stateFor } from '../shown.ts';
 import type { Caller } from '../tokens.ts';
 
-const which = z.object({ session: sessionId.optional() });
+const which = z.object({ session: sessionId.optional(), after: place.optional() });
 const params = z.object({ session: sessionId, call: callId });
 
 const questions = createRoute({
   method: 'get',
   path: '/approvals',
-  summary: 'Calls that wait for a decision, oldest first, with all that the decision is about.',
+  summary: 'Calls that wait for a decision, with all that the decision is about, the oldest of a page first.',
   request: { query: which },
   responses: { 200: json(page(cardShape), 'What waits.'), default: PROBLEM },
 });
@@ -26,7 +28,7 @@ const questions = createRoute({
 const inDoubt = createRoute({
   method: 'get',
   path: '/doubts',
-  summary: 'Calls that were started and whose end nobody recorded, oldest first.',
+  summary: 'Calls that were started and whose end nobody recorded, the oldest of a page first.',
   request: { query: which },
   responses: { 200: json(page(cardShape), 'What is in doubt.'), default: PROBLEM },
 });
@@ -53,15 +55,19 @@ export const peopleRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   const { runtime } = door;
   app.openapi(questions, async (context) => {
     const caller = allow(context, 'read');
-    const { session } = context.req.valid('query');
-    const found = await cards(door, caller, { session, statuses: ['waiting', 'in-doubt'], read: approvals });
-    return context.json({ items: found.toSorted(byAge) }, 200);
+    const asked = context.req.valid('query');
+    const found = await cards(door, caller, {
+      ...asked,
+      statuses: ['waiting', 'in-doubt'],
+      read: approvals,
+    });
+    return context.json({ items: found.cards.toSorted(byAge), ...nextOf(context, found) }, 200);
   });
   app.openapi(inDoubt, async (context) => {
     const caller = allow(context, 'read');
-    const { session } = context.req.valid('query');
-    const found = await cards(door, caller, { session, statuses: ['in-doubt'], read: doubts });
-    return context.json({ items: found.toSorted(byDoubtAge) }, 200);
+    const asked = context.req.valid('query');
+    const found = await cards(door, caller, { ...asked, statuses: ['in-doubt'], read: doubts });
+    return context.json({ items: found.cards.toSorted(byDoubtAge), ...nextOf(context, found) }, 200);
   });
   app.openapi(decide, async (context) => {
     const caller = allow(context, 'approve');
@@ -100,20 +106,25 @@ export const peopleRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
 };
 
-type Cards<T> = {
-  readonly session: string | undefined;
+type Asked<T> = {
+  readonly session?: string | undefined;
+  readonly after?: string | undefined;
   readonly statuses: readonly SessionStatus[];
   readonly read: (record: SessionRecord) => readonly T[];
 };
 
+type Found<T> = { readonly cards: readonly T[]; readonly last: SessionRow | undefined };
+
 /** One damaged session does not hide what waits in the others. */
-const cards = async <T>(door: Door, caller: Caller, { session, statuses, read }: Cards<T>): Promise<T[]> => {
-  if (session !== undefined) return [...read(await recordFor(door, caller, session))];
+const cards = async <T>(door: Door, caller: Caller, asked: Asked<T>): Promise<Found<T>> => {
+  const { session, after, statuses, read } = asked;
+  if (session !== undefined) return { cards: read(await recordFor(door, caller, session)), last: undefined };
   const { tenant } = caller;
   const rows = await door.runtime.sessions({
     status: statuses,
-    limit: door.limits.page,
+    limit: PAGE_SESSIONS,
     ...(tenant !== '' && { tenant }),
+    ...(after !== undefined && { after: placeIn(after) }),
   });
   const found: T[] = [];
   for (const row of rows) {
@@ -124,5 +135,11 @@ const cards = async <T>(door: Door, caller: Caller, { session, statuses, read }:
       door.log.warn(error.message, { session: row.session });
     }
   }
-  return found;
+  return { cards: found, last: rows.length === PAGE_SESSIONS ? rows.at(-1) : undefined };
 };
+
+/** Sessions whose logs are read for one page. */
+const PAGE_SESSIONS = 200;
+
+const nextOf = (context: Context, { last }: Found<unknown>): { readonly next?: string } =>
+  last ? { next: nextPage(context.req.url, { after: placeOf(last) }) } : {};

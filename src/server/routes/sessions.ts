@@ -1,7 +1,7 @@
 /** Sessions and turns: begin one, send to one, see what became of it, take back, stop. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { body, json, nextPage, PROBLEM, REPLAYED } from '../answer.ts';
+import { body, json, nextPage, place, placeIn, placeOf, PROBLEM, REPLAYED } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow, neededKey } from '../guard.ts';
 import {
@@ -14,6 +14,7 @@ import {
   sessionShape,
   status,
   turnShape,
+  turnState,
   whole,
 } from '../schemas.ts';
 import { rowView, sessionView, stateFor, turnRow, turnView } from '../shown.ts';
@@ -57,9 +58,7 @@ const list = createRoute({
     query: z.object({
       status: z.union([status, z.array(status)]).optional(),
       agent: z.string().optional(),
-      before: whole(0)
-        .optional()
-        .openapi({ description: 'Only those last changed before this moment, ms since 1970.' }),
+      after: place.optional(),
       limit: whole(1).optional(),
     }),
   },
@@ -78,8 +77,16 @@ const turns = createRoute({
   method: 'get',
   path: '/sessions/{session}/turns',
   summary: 'Its turns in order, those that wait included.',
-  request: { params },
-  responses: { 200: json(page(turnShape), 'All turns.'), default: PROBLEM },
+  description: '`state=queued` is the queue: turns that wait for the running one to end.',
+  request: {
+    params,
+    query: z.object({
+      state: turnState.optional(),
+      from: whole(1).optional().openapi({ description: 'The first turn of the page.' }),
+      limit: whole(1).optional(),
+    }),
+  },
+  responses: { 200: json(page(turnShape), 'One page.'), default: PROBLEM },
 });
 
 const turn = createRoute({
@@ -112,6 +119,8 @@ export const sessionRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   app.openapi(create, async (context) => {
     const { actor: by, tenant } = allow(context, 'submit');
     const { agent, message, labels = [], mode } = context.req.valid('json');
+    // What cannot be waited for is refused before anything is written.
+    const waitMs = asked(context, door);
     const sent = await runtime.send({
       agent,
       message,
@@ -121,7 +130,7 @@ export const sessionRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
       tenant,
       ...(mode && { mode }),
     });
-    return answer(context, door, sent);
+    return answer(context, door, { ...sent, waitMs });
   });
   app.openapi(send, async (context) => {
     const caller = allow(context, 'submit');
@@ -129,22 +138,23 @@ export const sessionRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     await stateFor(door, caller, session);
     const { message, when = 'queue', labels = [] } = context.req.valid('json');
     const by = caller.actor;
+    const waitMs = asked(context, door);
     const sent = await runtime.send({ session, message, when, labels, key: neededKey(context), by });
-    return answer(context, door, sent);
+    return answer(context, door, { ...sent, waitMs });
   });
   app.openapi(list, async (context) => {
     const { tenant } = allow(context, 'read');
-    const { status: wanted, agent, before, limit = limits.page } = context.req.valid('query');
+    const { status: wanted, agent, after, limit = limits.page } = context.req.valid('query');
     const count = Math.min(limit, limits.page);
     const rows = await runtime.sessions({
       limit: count,
       ...(tenant !== '' && { tenant }),
       ...(wanted && { status: [wanted].flat() }),
       ...(agent !== undefined && { agent }),
-      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after: placeIn(after) }),
     });
-    const last = rows.length === count ? rows.at(-1)?.summary.updatedAt : undefined;
-    const next = last === undefined ? {} : { next: nextPage(context.req.url, { before: String(last) }) };
+    const last = rows.length === count ? rows.at(-1) : undefined;
+    const next = last ? { next: nextPage(context.req.url, { after: placeOf(last) }) } : {};
     return context.json({ items: rows.map(rowView), ...next }, 200);
   });
   app.openapi(show, async (context) => {
@@ -159,14 +169,19 @@ const turnRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   app.openapi(turns, async (context) => {
     const caller = allow(context, 'read');
     const state = await stateFor(door, caller, context.req.valid('param').session);
-    return context.json({ items: state.turns.map((record) => turnRow(state, record)) }, 200);
+    const { state: wanted, from = 1, limit = door.limits.page } = context.req.valid('query');
+    const to = from - 1 + Math.min(limit, door.limits.page);
+    const rows = state.turns.slice(from - 1, to).map((record) => turnRow(state, record));
+    const items = wanted === undefined ? rows : rows.filter((row) => row.state === wanted);
+    const next = to < state.turns.length ? { next: nextPage(context.req.url, { from: String(to + 1) }) } : {};
+    return context.json({ items, ...next }, 200);
   });
   app.openapi(turn, async (context) => {
     const caller = allow(context, 'read');
     const { session, turn: number } = context.req.valid('param');
     const state = await stateFor(door, caller, session);
-    const found = await turnView(door, state, number);
     const waitMs = asked(context, door);
+    const found = await turnView(door, state, number);
     if (waitMs === undefined) return context.json(found, 200);
     return context.json(
       await waitForTurn(door, { session, turn: number, waitMs, signal: context.req.raw.signal }),
@@ -190,14 +205,19 @@ const turnRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
 };
 
-type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
+type Answered = {
+  readonly session: string;
+  readonly turn: number;
+  readonly replayed: boolean;
+  readonly waitMs: number | undefined;
+};
 
 /** The same answer however often the key is sent; a header says that it was sent before. */
-const answer = async (context: Context<DoorEnv>, door: Door, { session, turn: number, replayed }: Sent) => {
+const answer = async (context: Context<DoorEnv>, door: Door, answered: Answered) => {
+  const { session, turn: number, replayed, waitMs } = answered;
   const url = `/sessions/${session}/turns/${number}`;
   context.header('location', url);
   if (replayed) context.header(REPLAYED, 'true');
-  const waitMs = asked(context, door);
   if (waitMs === undefined) return context.json({ session, turn: number, url }, 202);
   context.header('preference-applied', 'wait');
   return context.json(

@@ -1,0 +1,144 @@
+/** onrecord serve as a real process: asked to end while it works, and what it printed and stored. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readEvents } from '../../src/client/server-events.ts';
+import { OnrecordClient } from '../../src/client/client.ts';
+import { project, ROOT, type Project, type Running } from '../cli/project.ts';
+
+const CONFIG = `
+import { existsSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { defineAgent, defineConfig, scriptedModel, tool } from ${JSON.stringify(join(ROOT, 'src/index.ts'))};
+
+const slow = tool({
+  name: 'slow',
+  description: 'Takes until it may end.',
+  inputSchema: { type: 'object' },
+  effect: 'idempotent',
+  timeoutMs: 60_000,
+  approval: 'never',
+  execute: async (_, { signal }) => {
+    while (!existsSync('may-end')) await wait(20, undefined, { signal });
+    return 'ended';
+  },
+});
+
+export default defineConfig({
+  agents: [
+    defineAgent({
+      name: 'clerk',
+      instructions: 'Be exact.',
+      model: scriptedModel({ name: 'fixed', steps: [{ calls: [{ tool: 'slow', args: {} }] }, { text: 'Done.' }] }),
+      tools: [slow],
+    }),
+  ],
+});
+`;
+
+type Served = { readonly running: Running; readonly url: string; readonly token: string };
+
+const serve = async (place: Project, ...more: readonly string[]): Promise<Served> => {
+  const running = place.start('serve', '--port', '0', '--json', ...more);
+  const url = await address(running);
+  const token = readFileSync(join(place.folder, '.onrecord/token'), 'utf8').trim();
+  return { running, url, token };
+};
+
+/** Printed once it listens. */
+const address = async (running: Running): Promise<string> => {
+  await running.said('"url":');
+  const found = /"url":\s*"(http:[^"]+)"/.exec(running.printed().stdout)?.[1];
+  if (found === undefined) throw new Error(`no address: ${running.printed().stdout}`);
+  return found;
+};
+
+/** SIGTERM to the end: what runs is given five seconds; a connection that is kept holds nobody up. */
+const STOP_MS_MAX = 12_000;
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
+
+describe('SIGTERM', () => {
+  test('while a turn runs and streams are open: streams are told, and the next process ends the turn', async () => {
+    const place = project({ 'onrecord.config.ts': CONFIG });
+    const first = await serve(place);
+    const client = new OnrecordClient({ url: first.url, token: first.token });
+    const { session } = await client.createSession({ agent: 'clerk', message: 'Go.' }, { key: 'k-1' });
+    const read = async (): Promise<readonly string[]> => {
+      const response = await fetch(`${first.url}/sessions/${session}/stream`, {
+        headers: { authorization: `Bearer ${first.token}` },
+      });
+      const types: string[] = [];
+      if (!response.body) throw new Error('no stream');
+      for await (const { type, data } of readEvents(response.body)) {
+        types.push(type === 'end' ? data : type);
+        if (type === 'call.started') started.resolve();
+      }
+      return types;
+    };
+    const started = Promise.withResolvers<void>();
+    const readings = [read(), read(), read()];
+    await started.promise;
+    const waiting = client.turn(session, 1, 60);
+    const began = performance.now();
+    first.running.kill('SIGTERM');
+    const { code, stderr } = await first.running.done;
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Stopping')]);
+    expect(performance.now() - began).toBeLessThan(STOP_MS_MAX);
+    for (const types of await Promise.all(readings)) expect(types.at(-1)).toBe('{"reason":"server-stops"}');
+    // Whoever waited has an answer: that it runs.
+    expect(await waiting).toMatchObject({ state: 'running' });
+    writeFileSync(join(place.folder, 'may-end'), '');
+    const second = await serve(place);
+    const again = new OnrecordClient({ url: second.url, token: second.token });
+    const turn = await again.createSession(
+      { agent: 'clerk', message: 'Go.' },
+      { key: 'k-1', waitSeconds: 30 },
+    );
+    expect(turn).toMatchObject({ session, turn: 1, state: 'done', text: 'Done.' });
+    second.running.kill('SIGTERM');
+    expect((await second.running.done).code).toBe(0);
+  }, 90_000);
+});
+
+describe('tokens', () => {
+  test('stand in nothing that a server printed or stored, whatever was asked of it', async () => {
+    const place = project({ 'onrecord.config.ts': CONFIG, 'may-end': '' });
+    const { running, url, token } = await serve(place);
+    const added = await place.onrecord('tokens', 'add', 'ben', '--roles', 'read');
+    const other = added.stdout.trim();
+    expect(other).toMatch(/^onr_/);
+    const guess = 'onr_guessed-by-somebody-else';
+    const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${url}${path}`, init);
+    const json = { 'content-type': 'application/json' };
+    const login = await ask('/login', { method: 'POST', headers: json, body: JSON.stringify({ token }) });
+    const said = [await login.text()];
+    const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+    for (const [path, init] of [
+      ['/sessions', { headers: { authorization: `Bearer ${token}` } }],
+      ['/me', { headers: { cookie } }],
+      [`/sessions?token=${token}`, { headers: { authorization: `Bearer ${other}` } }],
+      [`/${token}`, { headers: { authorization: `Bearer ${guess}` } }],
+      ['/login', { method: 'POST', headers: json, body: JSON.stringify({ token: guess }) }],
+      ['/login', { method: 'POST', headers: json, body: `{"token":"${token}",` }],
+      ['/metrics', { headers: { authorization: `Bearer ${token}` } }],
+      ['/openapi.json', {}],
+    ] as const)
+      said.push(await (await ask(path, init)).text());
+    const client = new OnrecordClient({ url, token });
+    await client.createSession({ agent: 'clerk', message: 'Go.' }, { key: 'k', waitSeconds: 30 });
+    running.kill('SIGTERM');
+    const { code, stdout, stderr } = await running.done;
+    expect(code).toBe(0);
+    const stored = filesIn(place.folder)
+      .filter((path) => !path.endsWith('.onrecord/token'))
+      .map((path) => readFileSync(path, 'latin1'));
+    for (const secret of [token, other, guess])
+      for (const [i, text] of [stdout, stderr, ...said, ...stored].entries())
+        expect([i, text.includes(secret)]).toEqual([i, false]);
+    expect(statSync(join(place.folder, '.onrecord/token')).mode & 0o777).toBe(0o600);
+  }, 90_000);
+});
