@@ -216,7 +216,7 @@ export class Rooms {
       const warm = await this.#takeWarm();
       let end = await (warm ?? (await this.#fresh())).run(job, signal);
       // It may have been dead already when it was taken. A program has no effect, so a room of its own is one try more.
-      if (warm && end.kind === 'failed' && end.why === 'died')
+      if (warm && end.kind === 'failed' && end.why === 'died' && !this.#closed)
         end = await (await this.#fresh()).run(job, signal);
       return { end, record: recordOf(this.facts, job, end) };
     } finally {
@@ -239,6 +239,7 @@ export class Rooms {
   }
 
   #start(): Room {
+    if (this.#closed) throw roomUnavailable('The rooms were closed.');
     const room = new Room(this.#launch(), this.#settings.clock);
     this.#alive.add(room);
     void room.ended.then(() => this.#alive.delete(room));

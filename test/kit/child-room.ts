@@ -7,6 +7,7 @@
 import type { Level } from '../../src/room/level.ts';
 import { proveLevel } from '../../src/room/proof.ts';
 import { openRooms } from '../../src/room/rooms.ts';
+import { calm } from './clock.ts';
 import { jobOf } from './rooms-job.ts';
 
 const [, , what, level, folder = ''] = process.argv;
@@ -23,6 +24,7 @@ if (what === 'attacks') {
   });
   await rooms.warm();
   const run = rooms.run(jobOf('for (;;);'), new AbortController().signal);
+  await calm();
   await rooms.warm();
   say({ running: true });
   await run;

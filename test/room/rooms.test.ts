@@ -1,12 +1,23 @@
 /** Levels, warm rooms, and that nothing is left behind, whoever is killed. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Level } from '../../src/room/level.ts';
 import { openRooms, type Rooms } from '../../src/room/rooms.ts';
-import { tempFolder } from '../kit/folder.ts';
+import { calm } from '../kit/clock.ts';
+import { openSqlite, tempFolder } from '../kit/folder.ts';
 import {
   expectNothingLeft,
   jobOf,
@@ -20,6 +31,48 @@ import {
 
 const levels = await levelsHere();
 const KILL_MS = 60_000;
+
+/** What the command lines of a room's processes hold. */
+const roomName = (level: Level): string =>
+  level === 'gvisor' ? `room-${process.pid}-` : join(roomFolder, 'guest-');
+
+const openFilesOf = (pid: number): readonly string[] =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+
+const MEMORY_BLOCK_BYTES = 4 * 1024 * 1024;
+
+/** Reads all that a process has in memory of its own. */
+const memoryHolds = (pid: number, text: string): boolean => {
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  try {
+    for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
+      const [, from = '', to = ''] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+      if (from !== '' && rangeHolds(memory, Number(`0x${from}`), Number(`0x${to}`), text)) return true;
+    }
+    return false;
+  } finally {
+    closeSync(memory);
+  }
+};
+
+const rangeHolds = (memory: number, from: number, to: number, text: string): boolean => {
+  const block = Buffer.alloc(MEMORY_BLOCK_BYTES);
+  for (let at = from; at < to; at += MEMORY_BLOCK_BYTES - text.length)
+    try {
+      const read = readSync(memory, block, 0, Math.min(block.length, to - at), at);
+      if (block.subarray(0, read).includes(text)) return true;
+    } catch {
+      // Reserved and never used: there is nothing to read.
+      return false;
+    }
+  return false;
+};
 
 const opened = async (level: Level, warm = 1): Promise<Rooms> => {
   const rooms = await openTestRooms({ level, warm });
@@ -140,9 +193,33 @@ describe.each(levels)('rooms of level %s', (level) => {
     async () => {
       const rooms = await opened(level);
       await rooms.warm();
-      const name = level === 'gvisor' ? `room-${process.pid}-` : join(roomFolder, 'guest-');
-      for (const line of processesNaming(name)) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
+      for (const line of processesNaming(roomName(level)))
+        process.kill(Number(line.split(' ')[0]), 'SIGKILL');
       expect((await runIn(rooms, 'return 1')).end).toMatchObject({ kind: 'done', value: '1' });
+    },
+    KILL_MS,
+  );
+
+  test(
+    'no credential of this process is in a room: not in its environment, its open files or its memory',
+    async () => {
+      const secret = `planted-${process.pid}-${performance.now()}`;
+      const folder = tempFolder();
+      openSqlite(join(folder, 'log.db'));
+      vi.stubEnv('PLANTED_KEY', secret);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(openFilesOf(process.pid).some((path) => path.startsWith(folder))).toBe(true);
+      writeFileSync(join(folder, 'key.txt'), secret);
+      const rooms = await opened(level);
+      await rooms.warm();
+      const looked = processesNaming(roomName(level)).map((line) => Number(line.split(' ')[0]));
+      expect(looked.length).toBeGreaterThan(0);
+      for (const pid of looked) {
+        expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(secret);
+        expect(openFilesOf(pid).filter((path) => path.startsWith(folder))).toEqual([]);
+        expect(memoryHolds(pid, secret)).toBe(false);
+      }
+      expect(memoryHolds(process.pid, secret)).toBe(true);
     },
     KILL_MS,
   );
@@ -153,6 +230,7 @@ describe.each(levels)('rooms of level %s', (level) => {
       const rooms = await openTestRooms({ level });
       await rooms.warm();
       const run = runIn(rooms, 'for (;;);');
+      await calm();
       await rooms.close();
       expect((await run).end.kind).toBe('failed');
       await expectNothingLeft(roomFolder);

@@ -1,5 +1,6 @@
 /** run_javascript in sessions: on the record, asked about with its room, resumed by ordinary calls, never widened. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { toolsOf, toolSetSchema, type ToolSet } from '../../src/cli/tool-sets.ts';
 import type { JsonObject } from '../../src/event/json.ts';
 import type { ScriptCall, ScriptReply } from '../../src/model/script.ts';
 import { BOUNDARY } from '../../src/room/level.ts';
@@ -9,6 +10,7 @@ import { javascriptTools } from '../../src/tool/javascript/tools.ts';
 import type { Tool } from '../../src/tool/tool.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { audit } from '../kit/audit.ts';
+import { tempFolder } from '../kit/folder.ts';
 import { levelsHere, openTestRooms, roomFolder } from '../kit/rooms.ts';
 import { Stage } from '../kit/stage.ts';
 
@@ -232,4 +234,20 @@ describe('calls of tools from a program', () => {
 test('the model is told the level in the tool itself, so that the session records it', () => {
   expect(tools[0]).toMatchObject({ name: 'run_javascript', effect: 'none', egress: false });
   expect(tools[0]?.description).toContain(`Level wasm: ${BOUNDARY.wasm}`);
+});
+
+test('an agent file asks for it with a level, limits and the tools that programs may call', async () => {
+  const home = tempFolder();
+  vi.stubEnv('HOME', home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const entry = { javascript: { level: 'wasm', tools: ['files.read'], limits: { ticks: 500 } } };
+  const set = toolSetSchema.parse(entry) as ToolSet;
+  const [made] = await toolsOf(set, { folder: home, protect: [], env: {} });
+  expect(made).toMatchObject({ name: 'run_javascript' });
+  expect(made?.description).toMatch(/files\.read.*500 ticks/s);
+  const wrong = { javascript: { level: 'wasm', limits: { speed: 1 } } };
+  await expect(
+    toolsOf(toolSetSchema.parse(wrong) as ToolSet, { folder: home, protect: [], env: {} }),
+  ).rejects.toMatchObject({ code: 'room-invalid' });
+  expect(toolSetSchema.safeParse({ javascript: { level: 'vm' } }).success).toBe(false);
 });
