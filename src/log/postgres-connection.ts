@@ -4,7 +4,7 @@
  * became of it is unclear, and whoever sent it is told so with a StorageError.
  */
 import { Socket } from 'node:net';
-import { Client, type QueryResult, type QueryResultRow } from 'pg';
+import { Client, DatabaseError, type QueryResult, type QueryResultRow } from 'pg';
 import type { Clock } from '../clock.ts';
 import type { PostgresPlace } from './postgres-place.ts';
 import { onStandby, postgresFault } from './postgres-fault.ts';
@@ -61,13 +61,15 @@ const settings = ({ durable = true }: ConnectionOptions): string =>
     .map(([name, value]) => `SET ${name} = ${value}`)
     .join('; ');
 
-/** Off and local are an acknowledgement before the commit is safe; whatever is stronger stays. */
+/** On the disks of all that the server names, and not less; what waits for more stays. */
 const KEEP_DURABLE = `SELECT set_config('synchronous_commit', 'on', false)
-  WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
+  WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`;
 
 export class Connection {
   readonly #options: ConnectionOptions;
   #open: Promise<Open> | undefined;
+  /** The one that stands. */
+  #current: Open | undefined;
   #waiting = 0;
   #closed = false;
 
@@ -106,6 +108,7 @@ export class Connection {
     this.#closed = true;
     const open = await this.#open?.catch(() => undefined);
     this.#open = undefined;
+    this.#current = undefined;
     if (!open) return;
     // A server that does not answer holds nobody up.
     const timer = this.#options.clock.after(1000, () => open.socket.destroy());
@@ -149,6 +152,7 @@ export class Connection {
       throw error;
     }
     if (socket.destroyed) throw new Error('connection terminated');
+    this.#current = open;
     return open;
   }
 
@@ -163,16 +167,20 @@ export class Connection {
   }
 
   async #askOn<T extends QueryResultRow>(
-    { client, socket }: Open,
+    open: Open,
     statement: Statement | string,
     values: readonly unknown[],
   ): Promise<QueryResult<T>> {
+    const { client, socket } = open;
     const { clock, answerMs = ANSWER_MS } = this.#options;
     const timer = clock.after(answerMs, () => socket.destroy());
     try {
       if (typeof statement === 'string' && values.length === 0) return await client.query<T>(statement);
       const query = typeof statement === 'string' ? { text: statement } : statement;
       return await client.query<T>({ ...query, values: [...values] });
+    } catch (error) {
+      if (endsConnection(error)) this.#lose(open);
+      throw error;
     } finally {
       timer.cancel();
     }
@@ -180,13 +188,13 @@ export class Connection {
 
   #lose(open: Open): void {
     open.socket.destroy();
-    void this.#open?.then(
-      (current) => {
-        if (current !== open) return;
-        this.#open = undefined;
-        if (!this.#closed) this.#options.onLost?.();
-      },
-      () => undefined,
-    );
+    if (this.#current !== open) return;
+    this.#current = undefined;
+    this.#open = undefined;
+    if (!this.#closed) this.#options.onLost?.();
   }
 }
+
+/** What the server refuses leaves the connection as it was; it ends sessions with 57P.., and all else is a broken wire. */
+const endsConnection = (error: unknown): boolean =>
+  !(error instanceof DatabaseError) || (error.code ?? '').startsWith('57P');

@@ -39,6 +39,14 @@ const isConnectionLoss = (error: Error, code: string): boolean =>
     error.message,
   );
 
+/** Trying again does not help where a certificate, or the file that it is checked by, is not what it should be. */
+const tlsProblem = (error: Error, code: string): string | undefined => {
+  if ((error as NodeJS.ErrnoException).syscall === 'open') return 'names a file that cannot be read';
+  if (/^ERR_(TLS|SSL|OSSL)|CERT|UNABLE_TO/.test(code) || /\bSSL\b/.test(error.message))
+    return 'could not be reached over TLS as its URL asks for';
+  return undefined;
+};
+
 /** Turns what the driver threw into a StorageError or another answer; hands on what it does not know. */
 export const postgresFault = (error: unknown, shown: string): unknown => {
   if (error instanceof OnrecordError || !(error instanceof Error)) return error;
@@ -46,7 +54,7 @@ export const postgresFault = (error: unknown, shown: string): unknown => {
   const state = typeof code === 'string' ? code : '';
   const known = FAULTS[state];
   if (known) return new StorageError(known[0], `The store ${shown} ${known[1]}.`, error);
-  const refusal = REFUSALS[state];
+  const refusal = REFUSALS[state] ?? tlsProblem(error, state);
   if (refusal !== undefined)
     return new OnrecordError(`The store ${shown} ${refusal}: ${error.message}.`, {
       code: 'store-refused',

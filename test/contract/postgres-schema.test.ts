@@ -106,6 +106,7 @@ describe.skipIf(reason !== undefined)(`PostgresLog: migrations${skipped}`, () =>
     );
     const append = { session: 't', expected: 0, events: sealed('t', ['a']) };
     const codes: unknown[] = [];
+    // The first one meets the end of its connection.
     for (let i = 0; i < 2; i++)
       await store.append(append).catch((error: unknown) => codes.push((error as { code: string }).code));
     expect(codes.at(-1)).toBe('store-too-new');
@@ -145,6 +146,39 @@ describe.skipIf(reason !== undefined)(`PostgresLog: migrations${skipped}`, () =>
     }
   });
 });
+
+const noOpenssl = spawnSync('openssl', ['version']).status !== 0;
+
+describe.skipIf(reason !== undefined || noOpenssl)(
+  `PostgresLog: TLS${noOpenssl ? ' (skipped: openssl makes the certificate)' : skipped}`,
+  () => {
+    test('a server is taken by its certificate, and refused under another name', async () => {
+      const own = await PostgresServer.start();
+      try {
+        const [key, cert] = [join(own.data, 'server.key'), join(own.data, 'server.crt')];
+        const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+        const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject];
+        expect(spawnSync('openssl', [...made, '-keyout', key, '-out', cert]).status).toBe(0);
+        own.own(key, cert);
+        await operate('ALTER SYSTEM SET ssl = on; SELECT pg_reload_conf()', own.url);
+        const plain = await own.store();
+        const checked = `${plain}&sslmode=verify-full&sslrootcert=${encodeURIComponent(cert)}`;
+        const store = await PostgresLog.open(checked.replace('127.0.0.1', 'localhost'));
+        await grow(store, 's', ['a']);
+        const encrypted = `SELECT count(*)::int AS n FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+          WHERE application_name LIKE 'onrecord%' AND NOT ssl`;
+        expect(await operate(encrypted, own.url)).toEqual([{ n: 0 }]);
+        await store.close();
+        const refused = { code: 'store-refused', next: 'ask-a-person' };
+        await expect(PostgresLog.open(checked)).rejects.toMatchObject(refused);
+        await expect(PostgresLog.open(checked.replace('.crt', '.none'))).rejects.toMatchObject(refused);
+        await expect(PostgresLog.open(`${server.url}?sslmode=require`)).rejects.toMatchObject(refused);
+      } finally {
+        await own.stop();
+      }
+    });
+  },
+);
 
 describe.skipIf(reason !== undefined)(`PostgresLog: servers that cannot keep a promise${skipped}`, () => {
   test('“replicated” is refused without a synchronous standby, and says what to set', async () => {

@@ -4,7 +4,16 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +90,15 @@ export class PostgresServer {
     await this.run();
     await standby.run();
     return standby;
+  }
+
+  /** Gives files to the account that the server runs under; nobody else may read them. */
+  own(...paths: readonly string[]): void {
+    const { uid, gid } = account();
+    for (const path of paths) {
+      chmodSync(path, 0o600);
+      if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+    }
   }
 
   get data(): string {
