@@ -23,6 +23,7 @@ export type StandardSchema<Input = unknown, Output = Input> = {
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?: {
       readonly input: (options: { target: 'draft-2020-12' }) => Record<string, unknown>;
+      readonly output?: (options: { target: 'draft-2020-12' }) => Record<string, unknown>;
     };
   };
 };
@@ -51,5 +52,26 @@ export const toJsonSchema = (tool: string, schema: InputSchema<never> | Standard
       `The inputSchema of tool "${tool}" has a part that JSON Schema cannot express: ${String(cause)}.`,
       { tool },
     );
+  }
+};
+
+const plain = (said: Record<string, unknown>): string =>
+  JSON.stringify(said, (key, value: unknown) =>
+    key === 'additionalProperties' && value === false ? undefined : value,
+  );
+
+/**
+ * Whether a schema hands the tool something else than it was given: defaults that it fills in, transforms. Told from
+ * what it says of its input and of its output; that it leaves out unknown members is no change of those it knows.
+ */
+export const changesInput = (schema: JsonObject | StandardSchema): boolean => {
+  const json = isStandardSchema(schema) ? schema['~standard'].jsonSchema : undefined;
+  if (!json?.output) return false;
+  const target = { target: 'draft-2020-12' } as const;
+  try {
+    return plain(json.input(target)) !== plain(json.output(target));
+  } catch {
+    // What a transform gives has no JSON Schema.
+    return true;
   }
 };

@@ -65,6 +65,10 @@ export type ToolOptions<Input> = {
   /** 1 to 64 of a-z A-Z 0-9 _ - . ; unique in its agent. */
   readonly name: string;
   readonly description: string;
+  /**
+   * JSON Schema, or a schema of Zod and the like. Where one fills in defaults or transforms, a person who is asked is
+   * shown what the tool takes, and a yes is to that.
+   */
   readonly inputSchema: InputSchema<Input>;
   /**
    * What the tool does to the world. `none`: nothing (run again freely). `idempotent`: running again with the

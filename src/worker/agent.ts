@@ -13,7 +13,7 @@ import { policyProblem } from '../effect/policy-check.ts';
 import type { Model } from '../model/model.ts';
 import { modelOf, type ModelChoice } from '../model/models.ts';
 import type { Provider } from '../model/provider/provider.ts';
-import { toJsonSchema } from '../tool/schema.ts';
+import { changesInput, toJsonSchema } from '../tool/schema.ts';
 import type { Tool } from '../tool/tool.ts';
 
 export type AgentOptions = {
@@ -112,7 +112,8 @@ const checkContext = (context: ContextPlan, fail: (what: string) => never): Cont
 const toolDefinition = (tool: Tool): ToolDefinition => {
   const { name, description, effect, approval, timeoutMs, retry, labels, egress } = tool;
   const inputSchema = toJsonSchema(name, tool.inputSchema);
-  const previews = tool.preview !== undefined;
+  // What a person is asked about is what the tool takes, not what its schema makes of it afterwards.
+  const previews = tool.preview !== undefined || changesInput(tool.inputSchema);
   const data = {
     name,
     description,

@@ -25,6 +25,7 @@ import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { priced, type PriceSource } from './priced.ts';
 import { encodeResult } from './result.ts';
+import { takenPreview } from './taken.ts';
 import { describeThrown } from './thrown.ts';
 
 /** A preview or a reconciliation must answer within this time. */
@@ -269,7 +270,7 @@ export const prepareJob = async (
     );
     const preview = await inTime(made, context.clock, { what: 'preview', signal: abort.signal });
     await reach(context.faults, 'prepare.after', placeOf(state, call));
-    const { base, ...shown } = plainJson(preview ?? { title: call.tool, blocks: [] });
+    const { base, ...shown } = plainJson(preview ?? takenPreview(call, input.value));
     const data = { call: call.id, preview: shown, ...(base !== undefined && { base }) };
     return news({ type: 'call.prepared', data });
   } catch (thrown) {

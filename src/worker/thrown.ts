@@ -23,9 +23,32 @@ export const describeThrown = (thrown: unknown): Described => {
 
 const describe = (thrown: unknown): Described => {
   if (thrown instanceof Error) return describeError(thrown);
-  if (typeof thrown === 'string') return { code: 'tool-threw', message: cut(thrown, MESSAGE_LENGTH_MAX) };
-  const message = cut(`The tool threw ${plain(thrown)}.`, MESSAGE_LENGTH_MAX);
-  return { code: codeOf(thrown) ?? 'tool-threw', message };
+  const said = typeof thrown === 'string' ? thrown : `The tool threw ${plain(withoutStack(thrown))}.`;
+  const stack = typeof thrown === 'string' ? thrown : stackOf(thrown);
+  const message = cut(withoutFrames(said), MESSAGE_LENGTH_MAX);
+  const traced = stack !== undefined && withoutFrames(stack) !== stack;
+  return {
+    code: codeOf(thrown) ?? 'tool-threw',
+    message,
+    ...(traced && { detail: cut(stack, DETAIL_LENGTH_MAX) }),
+  };
+};
+
+/** Where in its code a tool failed is for those who wrote it, in the record, and not for the model. */
+const withoutFrames = (text: string): string => text.replaceAll(FRAME, '');
+
+/** A line of a stack trace, as V8 writes it. */
+const FRAME = /\n[ \t]+at [^\n]*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))(?=\n|$)/g;
+
+/** An error that came through JSON is an object with its members. */
+const stackOf = (thrown: unknown): string | undefined => {
+  const stack: unknown = (thrown as { readonly stack?: unknown } | null | undefined)?.stack;
+  return typeof stack === 'string' ? stack : undefined;
+};
+
+const withoutStack = (thrown: unknown): unknown => {
+  if (typeof thrown !== 'object' || thrown === null || stackOf(thrown) === undefined) return thrown;
+  return Object.fromEntries(Object.entries(thrown).filter(([key]) => key !== 'stack'));
 };
 
 const describeError = (error: Error): Described => {
@@ -39,7 +62,7 @@ const describeError = (error: Error): Described => {
   }
   return {
     code: codeOf(error) ?? 'tool-error',
-    message: cut(messages[0] ?? error.name, MESSAGE_LENGTH_MAX) + aggregated(error, messages),
+    message: withoutFrames(cut(messages[0] ?? error.name, MESSAGE_LENGTH_MAX) + aggregated(error, messages)),
     detail: cut(
       [messages.slice(1).join('; '), String(error.stack ?? '')].filter(Boolean).join('\n'),
       DETAIL_LENGTH_MAX,

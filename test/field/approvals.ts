@@ -2,8 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { z } from 'zod';
 import { open } from '../../src/event/envelope.ts';
 import { fileTools } from '../../src/tool/files/tools.ts';
+import { tool } from '../../src/tool/tool.ts';
 import { httpTools } from '../../src/tool/http/get.ts';
 import { approvals } from '../../src/view/approval.ts';
 import { reveal } from '../../src/view/reveal.ts';
@@ -142,24 +144,57 @@ export const APPROVALS: Readonly<Record<string, Plan>> = {
       expect.arrayContaining(['turn.cancel_requested', 'call.cancelled', 'turn.ended']),
     );
   },
-  'FC-59': async (given) => {
-    const root = tempFolder();
-    writeFileSync(join(root, 'price.txt'), 'a=1\nb=2\n');
-    const tools = fileTools({ root });
-    const bench = new Bench(renamed(given, { edit_file: 'files.edit' }), { tools });
+  'FC-58': async (given) => {
+    // What stands between a yes and the start here is the tool's own schema.
+    let amount = 100;
+    const ran: unknown[] = [];
+    const pay = tool({
+      name: 'pay',
+      description: 'pays',
+      inputSchema: z.object({ to: z.string(), amount: z.number().transform(() => amount) }),
+      effect: 'once',
+      approval: 'always',
+      execute: (input) => ran.push(input),
+    });
+    const bench = new Bench(given, { tools: [pay] });
     await bench.open();
     await bench.send();
     await bench.asking('c1');
-    writeFileSync(join(root, 'price.txt'), 'a=1\na=1\n');
-    await bench.decide('c1').catch(() => undefined);
+    amount = 1000;
+    await bench.decide('c1');
     await bench.rest();
-    // The edit would now fit twice, so that it is refused where it is previewed anew; a person is asked about nothing.
-    expect(readFileSync(join(root, 'price.txt'), 'utf8')).toBe('a=1\na=1\n');
-    const events = await bench.events();
-    expect(
-      events.some((event) => event.type === 'approval.invalidated' || event.type === 'call.refused'),
-    ).toBe(true);
-    expect(await bench.count('call.started')).toBe(0);
+    await expectGiven(bench, given);
+    expect(ran).toEqual([]);
+    const prepared = (await bench.events()).findLast((event) => event.type === 'call.prepared');
+    expect(JSON.stringify(prepared)).toMatch(/1000/);
+  },
+  'FC-59': async (given) => {
+    const play = async (outside: string): Promise<{ readonly bench: Bench; readonly file: string }> => {
+      const root = tempFolder();
+      const file = join(root, 'price.txt');
+      writeFileSync(file, 'a=1\nb=2\n');
+      const bench = new Bench(renamed(given, { edit_file: 'files.edit' }), { tools: fileTools({ root }) });
+      await bench.open();
+      await bench.send();
+      await bench.asking('c1');
+      writeFileSync(file, outside);
+      await bench.decide('c1');
+      await bench.rest();
+      return { bench, file };
+    };
+    // Now the edit fits twice: it is refused, and nobody is asked about one of two possible changes.
+    const { bench: twice, file } = await play('a=1\na=1\n');
+    expect(readFileSync(file, 'utf8')).toBe('a=1\na=1\n');
+    expect(await twice.count('call.refused')).toBe(1);
+    expect(await twice.count('call.started')).toBe(0);
+    // It still fits once: it is asked again, with the new diff, and the first yes runs nothing.
+    const other = await play('c=0\na=1\nb=2\n');
+    await expectRun(other.bench, 'waiting_approval');
+    await expectLog(other.bench, ['approval.invalidated c1 reason=preview_stale', 'approval.requested c1']);
+    expect(readFileSync(other.file, 'utf8')).toBe('c=0\na=1\nb=2\n');
+    await other.bench.decide('c1');
+    await other.bench.rest();
+    expect(readFileSync(other.file, 'utf8')).toBe('c=0\na=9\nb=2\n');
   },
   'FC-61': async (given) => {
     const door = await doorOf(given);

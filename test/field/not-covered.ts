@@ -5,8 +5,6 @@ const SUITE = 'suites of scenarios and recordings are not built on this branch';
 export const NOT_COVERED: Readonly<Record<string, string>> = {
   'FC-07': MCP,
   'FC-11': MCP,
-  'FC-58':
-    'there are no hooks that change arguments; what a preview is bound to is checked again in test/promise/recheck.test.ts',
   'FC-68':
     'there is no tool that runs shell commands; remembered leave holds conditions on arguments, never prefixes of text (test/spec/grant*.test.ts)',
   'FC-89': 'PostgreSQL is not built on this branch',

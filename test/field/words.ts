@@ -75,6 +75,7 @@ export const REASONS: Readonly<Record<string, readonly string[]>> = {
   outside_root: ['outside-root'],
   header_has_line_break: ['header-has-line-break', 'arguments-schema'],
   preview_stale: ['preview-changed'],
+  arguments_changed: ['preview-changed'],
   not_started: [],
   ECONNRESET: ['ECONNRESET'],
 };

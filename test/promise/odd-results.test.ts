@@ -134,3 +134,21 @@ describe('what a tool throws', () => {
     expect(detail).toMatch(kept);
   });
 });
+
+describe('a stack trace', () => {
+  const error = new Error('boom at the pump');
+  const { stack = '' } = error;
+
+  test.each([
+    ['thrown as text', stack],
+    ['in the message of an error', new Error(`upstream: ${stack}`)],
+    ['of an error that came through JSON', { name: 'Error', message: 'boom at the pump', stack }],
+    ['in one of several errors', new AggregateError([new Error(stack)], 'several')],
+    ['of an error', error],
+  ])('%s is kept in the record and not told to the model', (_, thrown) => {
+    const { message, detail } = describeThrown(thrown);
+    expect(message).toContain('boom at the pump');
+    expect(message).not.toMatch(/odd-results|\.ts:\d+/);
+    expect(detail).toMatch(/odd-results/);
+  });
+});
