@@ -9,7 +9,6 @@ import { systemClock, systemRandom } from '../clock.ts';
 import { badInput } from '../errors.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
-import { PROGRAM } from '../worker/program.ts';
 import type { Door, DoorEnv } from './door.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { authenticate, checkBody, checkClosing, checkHost, checkKey, securityHeaders } from './guard.ts';
@@ -177,4 +176,3 @@ const asResponse = (what: Problem, headers: Readonly<Record<string, string>>, me
   });
 
 export { ProblemError };
-export const DOOR_VERSION: string = PROGRAM;
