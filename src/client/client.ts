@@ -7,6 +7,7 @@ import type {
   CostsView,
   ForkView,
   Me,
+  NewCancel,
   NewFork,
   ReplayReport,
   VerifyReport,
@@ -143,13 +144,11 @@ export class OnrecordClient {
     return this.#change(`/sessions/${name(session)}/calls/${name(call)}/settlement`, settlement, changing);
   }
 
-  cancel(session: string, options: Changing & { readonly reason?: string } = {}): Promise<SessionView> {
-    const { reason, ...changing } = options;
-    return this.#change(
-      `/sessions/${name(session)}/cancel`,
-      reason === undefined ? {} : { reason },
-      changing,
-    );
+  /** Name the turn where this may be sent again: by then another one may run. */
+  cancel(session: string, options: Changing & NewCancel = {}): Promise<SessionView> {
+    const { reason, turn, ...changing } = options;
+    const body = { ...(reason !== undefined && { reason }), ...(turn !== undefined && { turn }) };
+    return this.#change(`/sessions/${name(session)}/cancel`, body, changing);
   }
 
   withdraw(session: string, turn: number): Promise<TurnView> {

@@ -81,6 +81,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'turn-held': { status: 409, title: 'The turn has to stay in requests.' },
   'turn-summarised': { status: 409, title: 'A summary stands for the turn already.' },
   'nothing-to-summarise': { status: 409, title: 'There is nothing to summarise.' },
+  'model-unknown': { status: 422, title: 'This server has no adapter for the model of the session.' },
   'bundle-limit': { status: 422, title: 'The session does not fit into a bundle.' },
   'record-damaged': { status: 500, title: 'The record of the session does not prove itself.' },
   'too-many-requests': { status: 429, title: 'Too many requests at once or in a short time.' },

@@ -4,6 +4,12 @@ import type { Digest } from '../event/canonical.ts';
 import type { SelectionChange } from '../event/events.ts';
 import { digest } from './schemas.ts';
 
+export type NewCancel = {
+  readonly reason?: string | undefined;
+  /** This turn or none, also where another one runs by now. */
+  readonly turn?: number | undefined;
+};
+
 export type NewFork = { readonly at: number; readonly title?: string | undefined };
 
 export type ForkView = {
@@ -99,6 +105,18 @@ export type Me = {
 
 const NAME_LENGTH_MAX = 200;
 const TURNS_NAMED_MAX = 1000;
+
+export const newCancel: z.ZodType<NewCancel> = z
+  .strictObject({
+    reason: z.string().max(NAME_LENGTH_MAX).optional(),
+    turn: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .openapi({ description: 'This turn or none: then it can be sent again.' }),
+  })
+  .openapi('NewCancel');
 
 export const newFork: z.ZodType<NewFork> = z
   .strictObject({

@@ -29,8 +29,6 @@ export type NewSettlement = { readonly settlement: Settlement; readonly note?: s
 
 export type NewMode = { readonly mode: Mode; readonly reason?: string | undefined };
 
-export type Reason = { readonly reason?: string | undefined };
-
 export type Accepted = { readonly session: string; readonly turn: number; readonly url: string };
 
 export type TurnView = {
@@ -161,10 +159,6 @@ export const newSettlement: z.ZodType<NewSettlement> = z
 export const newMode: z.ZodType<NewMode> = z
   .strictObject({ mode, reason: z.string().max(NAME_LENGTH_MAX).optional() })
   .openapi('NewMode');
-
-export const reason: z.ZodType<Reason> = z
-  .strictObject({ reason: z.string().max(NAME_LENGTH_MAX).optional() })
-  .openapi('Reason');
 
 export const status: z.ZodType<SessionStatus> = z.enum([
   'in-doubt',

@@ -47,7 +47,8 @@ export type Command =
       readonly note?: string;
       readonly key?: string;
     }
-  | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string }
+  /** `turn`: this one or none, also where another runs by now. */
+  | { readonly kind: 'cancel'; readonly by: Actor; readonly reason?: string; readonly turn?: number }
   | {
       readonly kind: 'set-mode';
       readonly scope: 'session' | 'store';
@@ -306,8 +307,13 @@ const settle = (state: SessionState, command: Extract<Command, { kind: 'settle' 
   return { kind: 'facts', facts: [{ type: 'call.settled', data }] };
 };
 
-const cancel = (state: SessionState, { by, reason }: Extract<Command, { kind: 'cancel' }>): Decision => {
+const cancel = (state: SessionState, command: Extract<Command, { kind: 'cancel' }>): Decision => {
+  const { by, reason, turn: wanted } = command;
   const turn = state.active;
+  if (wanted !== undefined && turn?.turn !== wanted) {
+    if (state.turns[wanted - 1]?.outcome === 'cancelled') return { kind: 'replayed', turn: wanted };
+    return refuse('nothing-to-cancel', `Turn ${wanted} does not run: ${turnWords(state, wanted)}.`);
+  }
   if (!turn) return refuse('nothing-to-cancel', 'No turn is running or waiting in this session.');
   if (turn.cancel) return { kind: 'replayed', turn: turn.turn };
   const data = { turn: turn.turn, by, ...(reason !== undefined && { reason }) };

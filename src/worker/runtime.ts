@@ -222,10 +222,21 @@ export class Runtime {
     return this.#answer(session, { kind: 'withdraw', turn, by, ...(reason !== undefined && { reason }) });
   }
 
-  /** Asks the running turn to stop. Nothing starts after this returns. */
-  async cancel(session: string, options: { by?: Actor; reason?: string } = {}): Promise<Answered> {
-    const { by = HERE, reason } = options;
-    return this.#answer(session, { kind: 'cancel', by, ...(reason !== undefined && { reason }) });
+  /**
+   * Asks the running turn to stop; where a turn is named, that one or none. Nothing starts after this returns.
+   * Throws `nothing-to-cancel`.
+   */
+  async cancel(
+    session: string,
+    options: { by?: Actor; reason?: string; turn?: number } = {},
+  ): Promise<Answered> {
+    const { by = HERE, reason, turn } = options;
+    return this.#answer(session, {
+      kind: 'cancel',
+      by,
+      ...(reason !== undefined && { reason }),
+      ...(turn !== undefined && { turn }),
+    });
   }
 
   /**

@@ -1,8 +1,11 @@
 /** The description is complete and true: every route stands in it, and what routes answer fits it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { OnrecordError } from '../../src/errors.ts';
 import { blobsNamed } from '../../src/replay/named-blobs.ts';
-import { PROBLEMS } from '../../src/server/problem.ts';
+import { problemOf, PROBLEMS } from '../../src/server/problem.ts';
 import { House } from './house.ts';
 
 type Operation = {
@@ -76,6 +79,27 @@ describe('/openapi.json', () => {
       expect([path, validate(answer), validate.errors]).toEqual([path, true, null]);
     }
     expect(seen.length).toBeGreaterThan(15);
+  });
+
+  test('every refusal of the runtime is a problem of its own, and none is a 500', () => {
+    const source = readFileSync(join(import.meta.dirname, '../../src/session/decide.ts'), 'utf8');
+    const union = /export type RefusalCode =([^;]+);/.exec(source)?.[1] ?? '';
+    const codes = [...union.matchAll(/\| '([a-z-]+)'/g)].map(([, code = '']) => code);
+    expect(codes.length).toBeGreaterThan(15);
+    for (const code of [
+      ...codes,
+      'model-unknown',
+      'four-eyes',
+      'grant-invalid',
+      'not-an-approver',
+      'approval-expired',
+      'session-is-rehearsal',
+      'fork-place-missing',
+      'fork-too-deep',
+    ]) {
+      const known = problemOf(new OnrecordError('No.', { code, next: 'look-again' }));
+      expect([code, known && known.problem.status < 500]).toEqual([code, true]);
+    }
   });
 
   test('every problem that it names has a page of its own', async () => {

@@ -29,6 +29,25 @@ describe('what is refused changes nothing', () => {
   });
 });
 
+describe('a cancel that is sent again', () => {
+  test('stops the turn that it names and no later one', async () => {
+    const house = await House.open({
+      policy: { rules: [] },
+      says: (_, step) => (step === 1 ? { calls: [{ tool: 'once', args: {} }] } : { text: 'Done.' }),
+    });
+    const session = await house.begin();
+    await house.stage.asking(session, '1.1.1');
+    await house.json(`/sessions/${session}/turns`, { body: { message: 'Then this.' }, key: 'k2' });
+    const path = `/sessions/${session}/cancel`;
+    expect((await house.ask(path, { body: { turn: 1 } })).status).toBe(202);
+    await house.stage.asking(session, '2.1.1');
+    expect((await house.ask(path, { body: { turn: 1 } })).status).toBe(202);
+    expect((await house.json(path, { body: { turn: 3 } })).body['code']).toBe('nothing-to-cancel');
+    const { turns, active } = await house.stage.state(session);
+    expect([turns.map(({ outcome }) => outcome), active?.turn]).toEqual([['cancelled', undefined], 2]);
+  });
+});
+
 describe('what a token reaches', () => {
   test('a blob of another session is not there, also for who writes its digest into a message', async () => {
     let made = 0;

@@ -4,12 +4,12 @@ import type { Context } from 'hono';
 import { body, json, nextPage, place, placeIn, placeOf, PROBLEM, REPLAYED } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow, neededKey } from '../guard.ts';
+import { newCancel } from '../reports.ts';
 import {
   accepted,
   newSession,
   newTurn,
   page,
-  reason,
   sessionId,
   sessionShape,
   status,
@@ -110,7 +110,7 @@ const cancel = createRoute({
   method: 'post',
   path: '/sessions/{session}/cancel',
   summary: 'Stop the running turn. Nothing starts after this has answered.',
-  request: { params, body: body(reason) },
+  request: { params, body: body(newCancel) },
   responses: { 202: json(sessionShape, 'It is stopping.'), default: PROBLEM },
 });
 
@@ -199,8 +199,12 @@ const turnRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     const caller = allow(context, 'submit');
     const { session } = context.req.valid('param');
     await stateFor(door, caller, session);
-    const { reason: why } = context.req.valid('json');
-    await runtime.cancel(session, { by: caller.actor, ...(why !== undefined && { reason: why }) });
+    const { reason, turn: number } = context.req.valid('json');
+    await runtime.cancel(session, {
+      by: caller.actor,
+      ...(reason !== undefined && { reason }),
+      ...(number !== undefined && { turn: number }),
+    });
     return context.json(sessionView(await runtime.state(session)), 202);
   });
 };
