@@ -16,6 +16,8 @@ export type FrameOptions = {
   readonly from: number;
   /** Sends what the model is just saying, too. */
   readonly deltas: boolean;
+  /** What it said since somebody began to listen, before the first frame was asked for. */
+  readonly heard?: Listening | undefined;
   /** Only events that this says yes to; positions are those of the log all the same. */
   readonly wanted: (event: LogEvent) => boolean;
   /** Ends the stream after this event. */
@@ -24,6 +26,28 @@ export type FrameOptions = {
   readonly signal: AbortSignal;
   /** Aborted when the server stops. */
   readonly closing: AbortSignal;
+};
+
+export type Listening = {
+  /** Ends it and hands over what was heard; nothing the second time. */
+  stop(): readonly StreamDelta[];
+};
+
+/** Keeps what a session's model says from now on. */
+export const listen = (runtime: Runtime, session: string): Listening => {
+  const deltas: StreamDelta[] = [];
+  const unwatch = runtime.watch(session, (delta) => keep(deltas, delta));
+  return {
+    stop: () => {
+      unwatch();
+      return deltas.splice(0);
+    },
+  };
+};
+
+const keep = (deltas: StreamDelta[], delta: StreamDelta): void => {
+  deltas.push(delta);
+  if (deltas.length > DELTAS_MAX) deltas.shift();
 };
 
 export type Frame =
@@ -43,6 +67,7 @@ export async function* frames(
   const ended = AbortSignal.any([signal, closing, stop.signal]);
   const news = new Newsstand(options.heartbeatMs, clock);
   const unwatch = options.deltas ? runtime.watch(session, (delta) => news.delta(delta)) : undefined;
+  news.deltas.push(...(options.heard?.stop() ?? []));
   const log = runtime.follow(session, { from, signal: ended });
   let next = news.when(log.next());
   ended.addEventListener('abort', () => news.wake(), { once: true });
@@ -103,8 +128,7 @@ class Newsstand {
   }
 
   delta(delta: StreamDelta): void {
-    this.deltas.push(delta);
-    if (this.deltas.length > DELTAS_MAX) this.deltas.shift();
+    keep(this.deltas, delta);
     this.wake();
   }
 

@@ -10,7 +10,11 @@ export type NewCancel = {
   readonly turn?: number | undefined;
 };
 
-export type NewFork = { readonly at: number; readonly title?: string | undefined };
+export type NewFork = {
+  readonly at: number;
+  readonly title?: string | undefined;
+  readonly closeOpen?: boolean | undefined;
+};
 
 export type ForkView = {
   readonly session: string;
@@ -127,6 +131,9 @@ export const newFork: z.ZodType<NewFork> = z
       .max(Number.MAX_SAFE_INTEGER)
       .openapi({ description: 'The last event that both share.' }),
     title: z.string().min(1).max(NAME_LENGTH_MAX).optional(),
+    closeOpen: z.boolean().optional().openapi({
+      description: 'Where `at` stands inside a turn: the fork begins by closing what is open there.',
+    }),
   })
   .openapi('NewFork');
 

@@ -130,11 +130,21 @@ const flaw = async (request: Request, response: Response, door: Door): Promise<s
     return undefined;
   }
   const text = await response.text();
+  if (new URL(request.url).pathname.startsWith('/v1/')) return foreignFlaw(text, door);
   if (headers.get('content-type') !== PROBLEM_TYPE) return `no problem: ${status} ${text}`;
   const { code, status: said } = JSON.parse(text) as { code: string; status: number };
   if (!Object.hasOwn(PROBLEMS, code) || said !== status) return `an unknown problem: ${text}`;
-  for (const token of door.known.tokens) if (text.includes(token)) return `it shows a token: ${text}`;
-  return undefined;
+  return tokenShown(text, door);
+};
+
+const tokenShown = (text: string, { known }: Door): string | undefined =>
+  known.tokens.some((token) => text.includes(token)) ? `it shows a token: ${text}` : undefined;
+
+/** Where the front end is a client of OpenAI's, refusals have the shape that it reads, with the same codes. */
+const foreignFlaw = (text: string, door: Door): string | undefined => {
+  const { error } = JSON.parse(text) as { error?: { code?: string } };
+  if (!Object.hasOwn(PROBLEMS, error?.code ?? '')) return `an unknown error: ${text}`;
+  return tokenShown(text, door);
 };
 
 export type Fuzzed = {

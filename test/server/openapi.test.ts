@@ -37,7 +37,17 @@ const lived = async (): Promise<{ house: House; params: Readonly<Record<string, 
   await house.json(`/sessions/${session}/turns`, { body: { message: 'And this.' }, key: 'k2' });
   const built = await house.stage.event(session, 'request.built');
   const [digest = ''] = blobsNamed(built.data);
-  return { house, params: { session, turn: '1', request: '1', digest, code: 'internal' } };
+  const chat = 'chat-1';
+  const message = { id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'Do it.' }] };
+  await (await house.ask('/ai-sdk/clerk', { body: { id: chat, messages: [message] } })).body?.cancel();
+  const said = await house.json<{ id: string }>('/v1/responses', {
+    body: { model: 'clerk', input: 'Do it.' },
+  });
+  const response = said.body.id;
+  return {
+    house,
+    params: { session, turn: '1', request: '1', digest, code: 'internal', agent: 'clerk', chat, response },
+  };
 };
 
 describe('/openapi.json', () => {

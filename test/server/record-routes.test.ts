@@ -49,7 +49,16 @@ describe('a fork', () => {
     expect(await code({ at: 999 }, 'f')).toBe('fork-place-missing');
     expect(await code({ at: 0 }, 'f')).toBe('body-invalid');
     expect(await code({}, 'f')).toBe('body-invalid');
+    expect(await code({ at: 3 }, 'f')).toBe('fork-inside-turn');
     expect(await house.stage.store.sessions()).toHaveLength(1);
+  });
+
+  test('may close what is open inside a turn, where that is asked for', async () => {
+    const { house, session } = await rested();
+    const body = { at: 3, closeOpen: true };
+    const made = await house.json<{ session: string }>(`/sessions/${session}/forks`, { body, key: 'f' });
+    expect(made.status).toBe(201);
+    expect((await house.stage.state(made.body.session)).turns).toMatchObject([{ outcome: 'cancelled' }]);
   });
 
   test('belongs to the tenant of its parent, and to nobody else', async () => {
@@ -60,7 +69,8 @@ describe('a fork', () => {
     const sent = { body: { agent: 'clerk', message: 'Go.' }, key: 'k', token: red };
     const { session } = (await house.json<{ session: string }>('/sessions', sent)).body;
     await house.stage.runtime.rest(session);
-    const fork = { body: { at: 2 }, key: 'f' };
+    const { seq } = await house.stage.state(session);
+    const fork = { body: { at: seq }, key: 'f' };
     expect((await house.ask(`/sessions/${session}/forks`, { ...fork, token: blue })).status).toBe(404);
     const made = await house.json<{ url: string }>(`/sessions/${session}/forks`, { ...fork, token: red });
     expect(made.status).toBe(201);

@@ -3,8 +3,9 @@ import { sha256 } from '../../event/canonical.ts';
 import type { LogEvent } from '../../event/events.ts';
 import type { WhenRunning } from '../../session/decide.ts';
 import type { SessionState } from '../../session/state.ts';
+import type { Sent } from '../../worker/runtime.ts';
 import type { Door } from '../door.ts';
-import { frames } from '../frames.ts';
+import { frames, listen, type Listening } from '../frames.ts';
 import { ProblemError } from '../problem.ts';
 import { stateFor } from '../shown.ts';
 import type { Caller } from '../tokens.ts';
@@ -27,7 +28,41 @@ export type NewMessage = {
   readonly isNew: boolean;
 };
 
-export type Begun = { readonly run: Run; readonly replayed: boolean };
+export type Begun = {
+  readonly run: Run;
+  readonly replayed: boolean;
+  /** Absent: nobody has listened yet. */
+  readonly hearing?: Hearing;
+};
+
+/** A session that is listened to, and the head of its log when that began; 0: there was no such session. */
+type Hearing = { readonly heard: Listening; readonly heardFrom: number };
+
+const hear = async (door: Door, session: string): Promise<Hearing> => {
+  const listening = listen(door.runtime, session);
+  try {
+    // Only now does the head say what was missed.
+    return { heard: listening, heardFrom: (await door.store.head(session))?.seq ?? 0 };
+  } catch (error) {
+    listening.stop();
+    throw error;
+  }
+};
+
+/** Listens before anything is done, so that a model that speaks at once is heard from its first word on. */
+const whileHearing = async <T>(
+  door: Door,
+  session: string,
+  act: () => Promise<T>,
+): Promise<{ readonly hearing: Hearing; readonly done: T }> => {
+  const hearing = await hear(door, session);
+  try {
+    return { hearing, done: await act() };
+  } catch (error) {
+    hearing.heard.stop();
+    throw error;
+  }
+};
 
 /**
  * Sends the message, or finds the turn that has this key already. Throws what `runtime.send` throws, and `turn-running`
@@ -48,17 +83,23 @@ export const begin = async (door: Door, caller: Caller, message: NewMessage): Pr
       `Turn ${state?.active?.turn} of session ${session} waits for a person: ${[...needs.questions, ...needs.doubts].map(({ call }) => call.tool).join(', ')}. Answer first, or say with "when" what to do.`,
     );
   const { actor: by, tenant } = caller;
-  const sent = await door.runtime.send({
-    ...(session !== undefined && { session }),
-    ...(state === undefined && { agent, tenant }),
-    message: message.message,
-    by,
-    ...(key !== undefined && { key }),
-    ...(when && { when }),
-  });
+  const send = (): Promise<Sent> =>
+    door.runtime.send({
+      ...(session !== undefined && { session }),
+      ...(state === undefined && { agent, tenant }),
+      message: message.message,
+      by,
+      ...(key !== undefined && { key }),
+      ...(when && { when }),
+    });
+  // A new session that the key names is not known by name before it is there.
+  const { hearing, done: sent } =
+    session === undefined
+      ? { hearing: undefined, done: await send() }
+      : await whileHearing(door, session, send);
   const { turn, replayed } = sent;
   const begins = (event: LogEvent): boolean => isMessage(event, turn, key);
-  return { run: { session: sent.session, begins }, replayed };
+  return { run: { session: sent.session, begins }, replayed, ...(hearing && { hearing }) };
 };
 
 /** A message that joined a running turn has that turn's number and its own key. */
@@ -82,17 +123,21 @@ export const goOn = async (
 ): Promise<Begun> => {
   await stateFor(door, caller, session);
   const common = { session, by: caller.actor, key: key ?? keyOf(answers) };
-  let replayed = true;
-  for (const answer of answers) {
-    const { call } = answer;
-    const given =
-      answer.kind === 'decision'
-        ? await door.runtime.decide({ ...common, call, digest: answer.digest, decision: answer.decision })
-        : await door.runtime.settle({ ...common, call, settlement: answer.settlement });
-    replayed &&= given.replayed;
-  }
+  const give = async (): Promise<boolean> => {
+    let replayed = true;
+    for (const answer of answers) {
+      const { call } = answer;
+      const given =
+        answer.kind === 'decision'
+          ? await door.runtime.decide({ ...common, call, digest: answer.digest, decision: answer.decision })
+          : await door.runtime.settle({ ...common, call, settlement: answer.settlement });
+      replayed &&= given.replayed;
+    }
+    return replayed;
+  };
+  const { hearing, done: replayed } = await whileHearing(door, session, give);
   const begins = (event: LogEvent): boolean => answers.some((answer) => isAnswer(event, answer));
-  return { run: { session, begins, answers: new Set(answers.map(({ id }) => id)) }, replayed };
+  return { run: { session, begins, answers: new Set(answers.map(({ id }) => id)) }, replayed, hearing };
 };
 
 const keyOf = (answers: readonly Answer[]): string =>
@@ -104,17 +149,29 @@ const isAnswer = ({ type, data }: LogEvent, answer: Answer): boolean => {
   return type === 'call.settled' && answer.kind === 'settlement' && data.call === answer.call;
 };
 
-/** The beats of a run, from its beginning in the log on, as they come. */
-export async function* beats(
+/** The beats of a run, from its beginning in the log on, as they come; the signal ends them. */
+export const beats = (
   door: Door,
-  run: Run,
+  { run, hearing }: Begun,
+  signal: AbortSignal,
+): AsyncGenerator<Beat, void, undefined> => {
+  // Also where nobody ever reads.
+  signal.addEventListener('abort', () => hearing?.heard.stop(), { once: true });
+  return told(door, { run, hearing }, signal);
+};
+
+async function* told(
+  door: Door,
+  { run, hearing }: { readonly run: Run; readonly hearing: Hearing | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<Beat, void, undefined> {
+  const { heard, heardFrom } = hearing ?? (await hear(door, run.session));
   const { runtime, clock, limits, closing } = door;
   const reading = frames(runtime, clock, {
     session: run.session,
     from: 1,
     deltas: true,
+    heard,
     wanted: () => true,
     isLast: () => false,
     heartbeatMs: limits.heartbeatMs,
@@ -122,16 +179,13 @@ export async function* beats(
     closing,
   });
   try {
-    // Asking for the first frame begins to listen; only then does the head say what was missed.
-    const first = reading.next();
-    const { seq: heardFrom } = await runtime.state(run.session);
     const story = new Story({ ...run, heardFrom });
-    for (let next = await first; !next.done; next = await reading.next())
-      for (const beat of story.take(next.value)) {
+    for await (const frame of reading)
+      for (const beat of story.take(frame)) {
         yield beat;
         if (beat.kind === 'rest' || beat.kind === 'end' || beat.kind === 'cut') return;
       }
   } finally {
-    await reading.return();
+    heard.stop();
   }
 }

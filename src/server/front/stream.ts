@@ -20,7 +20,7 @@ export const ALIVE = ': still here\n\n';
 export const tellRun = (
   context: Context<DoorEnv>,
   door: Door,
-  { run, replayed }: Begun,
+  begun: Begun,
   {
     telling,
     headers = {},
@@ -29,8 +29,9 @@ export const tellRun = (
   const closed = door.meter.stream(context.get('caller').token);
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, context.req.raw.signal]);
+  const running = beats(door, begun, signal);
   const texts = async function* (): AsyncGenerator<string, void, undefined> {
-    for await (const beat of beats(door, run, signal)) {
+    for await (const beat of running) {
       const text = beat.kind === 'alive' ? ALIVE : telling.tell(beat);
       if (text !== '') yield text;
     }
@@ -44,7 +45,7 @@ export const tellRun = (
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
-      ...(replayed && { [REPLAYED]: 'true' }),
+      ...(begun.replayed && { [REPLAYED]: 'true' }),
       ...headers,
     },
   });

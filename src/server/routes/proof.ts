@@ -26,7 +26,7 @@ const fork = createRoute({
   path: '/sessions/{session}/forks',
   summary: 'A new session on the past of this one.',
   description:
-    'The Idempotency-Key names it: the same key at the same event of the same session is the same fork. Both share all events up to `at`, or to the next place where a log can stand.',
+    'The Idempotency-Key names it: the same key at the same event of the same session is the same fork. Both share all events up to `at`, or to the next place where a log can stand. A place inside a turn is refused, unless `closeOpen` says to close what is open there.',
   request: { params, body: body(newFork) },
   responses: { 201: json(forked, 'The fork.'), default: PROBLEM },
 });
@@ -67,13 +67,14 @@ export const proofRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     const caller = allow(context, 'submit');
     const { session } = context.req.valid('param');
     await stateFor(door, caller, session);
-    const { at, title } = context.req.valid('json');
+    const { at, title, closeOpen } = context.req.valid('json');
     const made = await runtime.fork({
       session,
       at,
       key: neededKey(context),
       by: caller.actor,
       ...(title !== undefined && { title }),
+      ...(closeOpen && { closeOpen }),
     });
     if (made.replayed) await refuseOther(door, made, title);
     if (made.replayed) context.header(REPLAYED, 'true');

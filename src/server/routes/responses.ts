@@ -55,7 +55,7 @@ export const responseRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     const begun = await beginOrGoOn(context, door, input);
     const start = { model: input.model, previous: input.previous_response_id ?? null };
     if (input.stream === true) return tellRun(context, door, begun, { telling: responseTelling(start) });
-    const value = await answered(door, begun.run, { start, signal: context.req.raw.signal });
+    const value = await answered(door, begun, { start, signal: context.req.raw.signal });
     if (begun.replayed) context.header(REPLAYED, 'true');
     return context.json(value, 200);
   });
@@ -151,17 +151,17 @@ const responseTelling = (start: ResponseStart): Telling => {
 type Waiting = { readonly start: ResponseStart; readonly signal: AbortSignal };
 
 /** The response when its run has ended or needs a person, or as it stands when the door's time to wait is over. */
-const answered = async (door: Door, run: Run, { start, signal }: Waiting): Promise<ResponseValue> => {
+const answered = async (door: Door, begun: Begun, { start, signal }: Waiting): Promise<ResponseValue> => {
   const over = new AbortController();
   const timer = door.clock.after(door.limits.waitMs, () => over.abort());
   const response = new ResponseBody(start);
   try {
-    for await (const beat of beats(door, run, AbortSignal.any([over.signal, signal]))) response.take(beat);
+    for await (const beat of beats(door, begun, AbortSignal.any([over.signal, signal]))) response.take(beat);
   } finally {
     timer.cancel();
     over.abort();
   }
-  return response.value ?? standing(door, run, start);
+  return response.value ?? standing(door, begun.run, start);
 };
 
 /** The response as the log has it now. */
