@@ -80,6 +80,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'model-unknown',
   'number-invalid',
   'provider-invalid',
+  'room-invalid',
   'scenario-invalid',
   'scenario-not-found',
   'script-invalid',
