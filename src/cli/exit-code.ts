@@ -36,6 +36,11 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
 };
 
 const USAGE_CODES: ReadonlySet<string> = new Set([
+  'baseline-invalid',
+  'baseline-not-found',
+  'script-not-found',
+  'suite-not-found',
+  'suite-too-large',
   'file-exists',
   'redaction-matched-nothing',
   'redaction-invalid',
@@ -106,7 +111,7 @@ const byCode = ({ code, next }: OnrecordError): ExitCode => {
     return EXIT.tooNew;
   if (code === 'store-copy-damaged') return EXIT.proofFailed;
   if (code.startsWith('store-')) return EXIT.store;
-  if (code === 'fault-not-reached') return EXIT.notJudged;
+  if (code === 'fault-not-reached' || code === 'suite-empty') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;
   if (NOT_ALLOWED_CODES.has(code)) return EXIT.notAllowed;
   if (USAGE_CODES.has(code)) return EXIT.usage;

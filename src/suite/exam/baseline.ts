@@ -1,0 +1,86 @@
+/**
+ * A baseline: what every scenario of a suite did when somebody looked at it and found it right. A file for version
+ * control, of sorted, indented JSON, so that a change of it can be read.
+ */
+import { z } from 'zod';
+import { canonical } from '../../event/canonical.ts';
+import type { Json, JsonObject } from '../../event/json.ts';
+import type { Aspects, Deed } from './deeds.ts';
+import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
+import type { ExamRun } from './exam.ts';
+
+export const BASELINE_VERSION = 1;
+const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256, 64 hexadecimal digits');
+const digests = z.record(z.string(), digest);
+
+const deed = z.strictObject({
+  kind: z.enum(['call', 'read', 'turn']),
+  turn: z.int().min(1),
+  step: z.int().min(1).optional(),
+  what: z.string(),
+  value: z.record(z.string(), z.json()),
+});
+
+export const baselineSchema: z.ZodType = z.strictObject({
+  version: z.literal(BASELINE_VERSION),
+  model: z.string().optional(),
+  scenarios: z.record(
+    z.string(),
+    z.strictObject({
+      agent: z.strictObject({ instructions: digest, tools: digests, policy: digests, limits: digest, context: digest }),
+      deeds: z.array(deed),
+    }),
+  ),
+});
+
+export type Baseline = {
+  readonly version: number;
+  readonly scenarios: Readonly<
+    Record<string, { readonly agent: Aspects; readonly deeds: readonly Omit<Deed, 'seq'>[] }>
+  >;
+};
+
+/** Of the first run of each scenario that was played. */
+export const baselineOf = (runs: readonly ExamRun[]): Baseline => ({
+  version: BASELINE_VERSION,
+  scenarios: Object.fromEntries(
+    runs
+      .flatMap(({ scenario, repeat, signature }) => (repeat === 1 && signature ? [{ scenario, signature }] : []))
+      .sort((one, other) => (one.scenario < other.scenario ? -1 : 1))
+      .map(({ scenario, signature: { deeds, aspects } }) => [
+        scenario,
+        { agent: aspects, deeds: deeds.map(({ seq: _, ...rest }) => rest) },
+      ]),
+  ),
+});
+
+/** UTF-8 text with a line feed at its end; members in canonical order. */
+export const baselineText = (baseline: Baseline): string =>
+  `${JSON.stringify(JSON.parse(canonical(baseline as unknown as JsonObject)) as Json, null, 2)}\n`;
+
+export type Changed = {
+  readonly scenario: string;
+  readonly how: 'new' | 'gone' | 'other';
+  readonly divergence: Divergence | undefined;
+};
+
+/** What is otherwise than in the baseline. `all` is false where only some of the scenarios were run. */
+export const changedFrom = (baseline: Baseline, runs: readonly ExamRun[], all: boolean): readonly Changed[] => {
+  const now = new Map(runs.filter(({ repeat }) => repeat === 1).map((run) => [run.scenario, run]));
+  const names = [...new Set([...Object.keys(baseline.scenarios), ...now.keys()])].sort();
+  return names.flatMap((scenario): readonly Changed[] => {
+    const before = baseline.scenarios[scenario];
+    const run = now.get(scenario);
+    if (!run) return all ? [{ scenario, how: 'gone', divergence: undefined }] : [];
+    if (!before) return [{ scenario, how: 'new', divergence: undefined }];
+    if (!run.signature) return [{ scenario, how: 'other', divergence: undefined }];
+    const divergence = divergenceOf(signatureOf(before), run.signature);
+    return divergence ? [{ scenario, how: 'other', divergence }] : [];
+  });
+};
+
+/** The event of a deed is not in a baseline: it is noise. */
+const signatureOf = ({ agent, deeds }: Baseline['scenarios'][string]): Signature => ({
+  aspects: agent,
+  deeds: deeds.map((one) => ({ ...one, seq: 0 })),
+});
