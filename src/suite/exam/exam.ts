@@ -150,9 +150,12 @@ const judgedRun = async ({ scenario }: Candidate, playing: Playing): Promise<Jud
   const { definition } = agent;
   const { model } = agent;
   const spare = 'unusedSteps' in model ? (model as ScriptedModel).unusedSteps(answers) : 0;
+  const expected = scenario.expect.unusedSteps;
   const unjudged: readonly Problem[] = [
     ...unfired.map((fault) => ({ expectation: 'faults', message: `the fault was never reached: ${faultWords(fault)}` })),
-    ...(spare > 0 ? [{ expectation: 'script', message: `${spare} steps of the script were never asked for` }] : []),
+    ...(spare !== expected
+      ? [{ expectation: 'unusedSteps', message: `${spare} steps of the script were never asked for, expected ${expected}` }]
+      : []),
   ];
   // A fault that did not come tested nothing; steps that are left over are the sign of a failure, if there is one.
   const errored = unfired.length > 0 || (problems.length === 0 && unjudged.length > 0);

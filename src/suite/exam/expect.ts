@@ -87,6 +87,8 @@ export type Expect = {
   /** Tools whose calls wait for a person at the end, and those in doubt. Default: none. */
   readonly waiting: readonly string[];
   readonly inDoubt: readonly string[];
+  /** Steps of the script that nobody asks for, because a turn ends before. */
+  readonly unusedSteps: number;
 };
 
 const text = z.string().min(1);
@@ -191,6 +193,7 @@ export const expectSchema: z.ZodType<Expect> = z.strictObject({
   reason: text.optional(),
   waiting: z.array(text).default([]),
   inDoubt: z.array(text).default([]),
+  unusedSteps: z.int().min(0).default(0),
 }) as unknown as z.ZodType<Expect>;
 
 export const listOf = (given: string | readonly string[] | undefined): readonly string[] =>

@@ -108,7 +108,8 @@ const somewhere = (patterns: readonly CallPattern[], calls: readonly TracedCall[
       left.splice(at, 1);
       return [];
     }
-    const near = left.find((call) => call.tool === toolIn(pattern));
+    const of = left.filter((call) => call.tool === toolIn(pattern));
+    const near = of.find((call) => misfit(pattern, call).startsWith('it ended')) ?? of[0];
     const why = near ? `: ${misfit(pattern, near)} (call ${near.id})` : '';
     return [problem('calls', `${toolIn(pattern)} was not called as expected${why}`)];
   });
@@ -136,7 +137,7 @@ const judgeEnd = (expect: Expect, run: Judged): readonly Problem[] => {
   const answer = trace.turns.at(-1)?.answer ?? '';
   const waiting = openCalls(run, 'asking');
   return [
-    ...sameList('outcome', wanted, outcomes),
+    ...sameList('outcome', wanted, outcomes).map((one) => ({ ...one, message: `${one.message}${whyEnded(events)}` })),
     ...(expect.reason === undefined || expect.reason === reason
       ? []
       : [problem('reason', `expected ${expect.reason}, found ${reason ?? 'none'}`)]),
@@ -156,6 +157,13 @@ const judgeEnd = (expect: Expect, run: Judged): readonly Problem[] => {
       .filter((words) => answer.includes(words))
       .map((words) => problem('text', `the answer holds "${words}"`)),
   ];
+};
+
+/** What the last turn says of its own end. */
+const whyEnded = (events: Judged['events']): string => {
+  const end = events.findLast(({ type }) => type === 'turn.ended');
+  const message = end?.type === 'turn.ended' ? end.data.message : undefined;
+  return message === undefined ? '' : `: ${message}`;
 };
 
 const withdrawn = ({ events }: Judged, turn: number): string =>

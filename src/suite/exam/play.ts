@@ -3,8 +3,8 @@
  * answered as it says. A planned crash ends the simulated process, and the next one takes up the same log and desk.
  */
 import { join } from 'node:path';
-import { isOnrecordError } from '../../errors.ts';
-import { canonical } from '../../event/canonical.ts';
+import { badInput, isOnrecordError } from '../../errors.ts';
+import { canonical, isSame } from '../../event/canonical.ts';
 import type { Actor } from '../../event/content.ts';
 import { open } from '../../event/envelope.ts';
 import type { ApprovalDecision, LogEvent, Settlement } from '../../event/events.ts';
@@ -141,6 +141,11 @@ class Living {
     const furnished = (): void => furnish(desk, scenario.desk, staged.clock.now());
     if (!progress.before && candidate.deskFirst) furnished();
     const made = await staged.busy(() => candidate.agent({ desk, ...(model && { model }) }));
+    if (model && !isSame(made.model.definition, model.definition))
+      throw badInput(
+        'scenario-invalid',
+        `The agent has the model ${made.model.definition.name} and not the one it was given: its function has to take { desk, model }.`,
+      );
     if (!progress.before) {
       if (!candidate.deskFirst) furnished();
       progress.before = deskDigests(desk);
@@ -181,6 +186,8 @@ class Living {
       await unlessRefused(insist(() => runtime.cancel(session, { by, reason: action.cancel })), 'nothing-to-cancel');
     } else if ('mode' in action) {
       await insist(() => runtime.setMode(action.mode, { session, by }));
+    } else if ('compact' in action) {
+      await insist(() => runtime.compact(session, { by }));
     } else if ('settle' in action) {
       for (const call of (await runtime.rest(session)).inDoubt)
         await insist(() =>

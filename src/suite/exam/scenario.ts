@@ -39,6 +39,8 @@ export type Action =
   | { readonly wait: string }
   | { readonly cancel: string }
   | { readonly mode: Mode }
+  /** History is to be summarised before the next request. */
+  | { readonly compact: true }
   /** Every call in doubt is settled so. */
   | { readonly settle: 'happened' | 'not-happened' | 'give-up' }
   /** Somebody else changes files on the desk meanwhile; null removes one. */
@@ -128,10 +130,11 @@ const action = z.union(
     z.strictObject({ wait: z.string().regex(WAIT, 'must be a length of time: 90s, 15m, 5h') }),
     z.strictObject({ cancel: text }),
     z.strictObject({ mode: z.enum(MODES) }),
+    z.strictObject({ compact: z.literal(true) }),
     z.strictObject({ settle: z.enum(['happened', 'not-happened', 'give-up']) }),
     z.strictObject({ change: z.record(deskPath, z.string().nullable()) }),
   ],
-  'must be a message, or one of { say }, { wait }, { cancel }, { mode }, { settle }, { change }',
+  'must be a message, or one of { say }, { wait }, { cancel }, { mode }, { compact }, { settle }, { change }',
 );
 
 const desk = z.strictObject({
