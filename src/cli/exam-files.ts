@@ -31,7 +31,12 @@ export const readExams = (path: string, cwd: string): readonly ExamFile[] => {
   const start = resolve(cwd, path);
   const stats = statSync(start, { throwIfNoEntry: false });
   if (!stats)
-    throw badInput('suite-not-found', `There is no suite ${path}. It is a folder of scenarios, or one of them.`, { path }, 'onrecord suite init');
+    throw badInput(
+      'suite-not-found',
+      `There is no suite ${path}. It is a folder of scenarios, or one of them.`,
+      { path },
+      'onrecord suite init',
+    );
   const files = stats.isFile() ? [start] : scenarioFiles(start);
   if (files.length === 0)
     throw badInput(
@@ -41,7 +46,10 @@ export const readExams = (path: string, cwd: string): readonly ExamFile[] => {
       'onrecord suite init',
     );
   if (files.length > SCENARIOS_MAX)
-    throw badInput('suite-too-large', `${path} holds ${files.length} scenarios, the limit is ${SCENARIOS_MAX}.`);
+    throw badInput(
+      'suite-too-large',
+      `${path} holds ${files.length} scenarios, the limit is ${SCENARIOS_MAX}.`,
+    );
   const exams = files.map((file) => readExam(file, relative(cwd, file) || file));
   const byName = new Map<string, string>();
   for (const { scenario, path: where } of exams) {
@@ -74,8 +82,15 @@ const readExam = (file: string, where: string): ExamFile => {
   return { path: where, scenario: document.check(examSchema) as ExamScenario, home: dirname(file) };
 };
 
+/** What models by name are looked up in. */
+export type ModelPlace = Pick<Cli, 'config' | 'cwd'>;
+
 /** With no models each scenario is played by the one that it names. */
-export const examsFor = (cli: Cli, files: readonly ExamFile[], models: readonly string[]): readonly Exam[] => {
+export const examsFor = (
+  cli: ModelPlace,
+  files: readonly ExamFile[],
+  models: readonly string[],
+): readonly Exam[] => {
   const names = models.length === 0 ? [OWN_MODEL] : models;
   return files.map((file) => ({
     name: file.scenario.name,
@@ -83,7 +98,11 @@ export const examsFor = (cli: Cli, files: readonly ExamFile[], models: readonly 
   }));
 };
 
-const candidateFor = async (cli: Cli, { scenario, home }: ExamFile, name: string): Promise<Candidate> => {
+const candidateFor = async (
+  cli: ModelPlace,
+  { scenario, home }: ExamFile,
+  name: string,
+): Promise<Candidate> => {
   const model = name === OWN_MODEL ? await ownModel(cli, scenario, home) : await modelNamed(cli, name);
   const live = (model?.definition.provider ?? 'scripted') !== 'scripted';
   const isFile = ['.yaml', '.yml'].includes(extname(scenario.agent));
@@ -92,7 +111,11 @@ const candidateFor = async (cli: Cli, { scenario, home }: ExamFile, name: string
   return { scenario, home, agent, model, live, deskFirst };
 };
 
-const ownModel = async (cli: Cli, { model, name }: ExamScenario, home: string): Promise<Model | undefined> => {
+const ownModel = async (
+  cli: ModelPlace,
+  { model, name }: ExamScenario,
+  home: string,
+): Promise<Model | undefined> => {
   if (!model) return undefined;
   if ('steps' in model) return scriptedModel({ name: 'script', steps: model.steps });
   if ('live' in model) return resolveModel(model.live, { providers: (await cli.config()).providers });
@@ -106,7 +129,7 @@ const scriptIn = (file: string, what: string): Model => {
 };
 
 /** A script.yaml, "provider/model", or the model of an agent of the configuration. Throws `model-unknown`. */
-export const modelNamed = async (cli: Cli, name: string): Promise<Model> => {
+export const modelNamed = async (cli: ModelPlace, name: string): Promise<Model> => {
   if (['.yaml', '.yml'].includes(extname(name))) return scriptIn(resolve(cli.cwd, name), `--model ${name}`);
   const { agents, providers } = await cli.config();
   const found = agents.find(({ definition }) => definition.name === name || definition.model.name === name);
@@ -118,9 +141,16 @@ const fileAgent =
   (path: string, home: string): AgentMaker =>
   ({ desk, model }) => {
     const file = resolve(home, path);
-    if (!existsSync(file)) throw badInput('scenario-invalid', `There is no agent file "${path}" beside the scenario.`);
+    if (!existsSync(file))
+      throw badInput('scenario-invalid', `There is no agent file "${path}" beside the scenario.`);
     const folder = basename(dirname(file)) === 'agents' ? dirname(dirname(file)) : dirname(file);
-    return readAgentFile(relative(folder, file), { folder, protect: [], env: {}, desk, ...(model && { model }) });
+    return readAgentFile(relative(folder, file), {
+      folder,
+      protect: [],
+      env: {},
+      desk,
+      ...(model && { model }),
+    });
   };
 
 const AGENT = /^(?<file>[^#]+)#(?<name>[A-Za-z_$][\w$]*)$/;
@@ -128,7 +158,10 @@ const AGENT = /^(?<file>[^#]+)#(?<name>[A-Za-z_$][\w$]*)$/;
 const codeAgent = async (path: string, home: string): Promise<AgentMaker> => {
   const { file = '', name = '' } = AGENT.exec(path)?.groups ?? {};
   if (file === '')
-    throw badInput('scenario-invalid', `agent "${path}" is neither "./agent.ts#name" nor an agent file, "../agents/name.yaml".`);
+    throw badInput(
+      'scenario-invalid',
+      `agent "${path}" is neither "./agent.ts#name" nor an agent file, "../agents/name.yaml".`,
+    );
   const module = await imported(resolve(home, file), file);
   const make = module[name];
   if (typeof make !== 'function')
@@ -158,7 +191,8 @@ export const readBaseline = (path: string, cwd: string): Baseline | undefined =>
   const file = resolve(cwd, path);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats) return undefined;
-  const fail = (why: string): Error => badInput('baseline-invalid', `${path} is no baseline: ${why}.`, { path });
+  const fail = (why: string): Error =>
+    badInput('baseline-invalid', `${path} is no baseline: ${why}.`, { path });
   if (!stats.isFile() || stats.size > BASELINE_BYTES_MAX) throw fail('it is no file, or too large');
   try {
     const parsed = baselineSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')));

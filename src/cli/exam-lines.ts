@@ -23,13 +23,19 @@ export type SuiteLines = {
   readonly again: readonly string[];
 };
 
-const SIGNS: Readonly<Record<RunVerdict, Shown>> = { passed: SIGN.ok, failed: SIGN.fail, errored: SIGN.errored };
+const SIGNS: Readonly<Record<RunVerdict, Shown>> = {
+  passed: SIGN.ok,
+  failed: SIGN.fail,
+  errored: SIGN.errored,
+};
 
 export const suiteLines = (suite: SuiteLines): readonly Shown[] => {
   const { report } = suite;
   return [
     ...tableLines(suite),
-    ...report.runs.filter(({ verdict }) => verdict !== 'passed').flatMap((run) => [EMPTY, ...runLines(run, suite)]),
+    ...report.runs
+      .filter(({ verdict }) => verdict !== 'passed')
+      .flatMap((run) => [EMPTY, ...runLines(run, suite)]),
     ...suite.differences.flatMap((one) => [EMPTY, ...pairLines(one, suite.look)]),
     EMPTY,
     ...sumLines(suite),
@@ -37,7 +43,11 @@ export const suiteLines = (suite: SuiteLines): readonly Shown[] => {
 };
 
 /** A word for a model, short enough for the head of a column. */
-const shortName = (model: string): string => model.split('/').at(-1)?.replace(/(?:\.script)?\.ya?ml$/, '') ?? model;
+const shortName = (model: string): string =>
+  model
+    .split('/')
+    .at(-1)
+    ?.replace(/(?:\.script)?\.ya?ml$/, '') ?? model;
 
 const namesOf = (runs: readonly ExamRun[], of: 'scenario' | 'model'): readonly string[] => [
   ...new Set(runs.map((run) => run[of])),
@@ -55,8 +65,13 @@ const tableLines = (suite: SuiteLines): readonly Shown[] => {
   const hidden = scenarios.filter(quiet).slice(PASSED_SHOWN_MAX);
   const columns: readonly Column[] = [
     { key: 'name', least: NAME_CELLS_MIN },
-    ...models.map((model): Column => ({ key: `model ${model}`, title: theirs(models.length > 1 ? shortName(model) : 'verdict') })),
-    ...(models.length > 1 ? [{ key: 'first', title: own('first difference'), least: 12 }] : [{ key: 'steps', title: own('steps'), align: 'right' as const, drop: 1 }]),
+    ...models.map((model): Column => ({
+      key: `model ${model}`,
+      title: theirs(models.length > 1 ? shortName(model) : 'verdict'),
+    })),
+    ...(models.length > 1
+      ? [{ key: 'first', title: own('first difference'), least: 12 }]
+      : [{ key: 'steps', title: own('steps'), align: 'right' as const, drop: 1 }]),
   ];
   const rows = scenarios
     .filter((scenario) => !hidden.includes(scenario))
@@ -78,7 +93,10 @@ const verdictCell = (runs: readonly ExamRun[]): Shown => {
   const [first] = runs;
   if (!first) return EMPTY;
   const passed = runs.filter(({ verdict }) => verdict === 'passed').length;
-  const worst = runs.find(({ verdict }) => verdict === 'errored') ?? runs.find(({ verdict }) => verdict === 'failed') ?? first;
+  const worst =
+    runs.find(({ verdict }) => verdict === 'errored') ??
+    runs.find(({ verdict }) => verdict === 'failed') ??
+    first;
   if (runs.length === 1) return line`${SIGNS[worst.verdict]} ${worst.verdict}`;
   return line`${SIGNS[worst.verdict]} ${passed} of ${runs.length}`;
 };
@@ -110,14 +128,25 @@ const runLines = (run: ExamRun, { look, again }: SuiteLines): readonly Shown[] =
 const pairLines = ({ scenario, models, divergence }: PairDifference, look: Look): readonly Shown[] =>
   differenceLines(divergence, { title: scenario, names: [shortName(models[0]), shortName(models[1])], look });
 
-export type DifferenceLines = { readonly title: string; readonly names: readonly [string, string]; readonly look: Look };
+export type DifferenceLines = {
+  readonly title: string;
+  readonly names: readonly [string, string];
+  readonly look: Look;
+};
 
 /** Both sides of a first difference, what came before, and the likely cause. */
-export const differenceLines = (divergence: Divergence, { title, names, look }: DifferenceLines): readonly Shown[] => {
+export const differenceLines = (
+  divergence: Divergence,
+  { title, names, look }: DifferenceLines,
+): readonly Shown[] => {
   const { one, other, before, path, values, cause } = divergence;
   const width = Math.max(...names.map((name) => name.length));
   const side = (name: string, deed: Divergence['one'], value: unknown): readonly Shown[] => {
-    const words = deed ? `${deed.what}${deed.seq > 0 ? `, event ${deed.seq}` : ''}` : one || other ? 'nothing more' : 'defined';
+    const words = deed
+      ? `${deed.what}${deed.seq > 0 ? `, event ${deed.seq}` : ''}`
+      : one || other
+        ? 'nothing more'
+        : 'defined';
     const shown = value === undefined ? '' : `  ${JSON.stringify(value)}`;
     return wrapped(line`    ${name.padEnd(width)}  ${words}${shown}`, look, 6 + width);
   };
@@ -133,8 +162,13 @@ export const differenceLines = (divergence: Divergence, { title, names, look }: 
 
 export const changedLines = (changed: readonly Changed[], look: Look): readonly Shown[] =>
   changed.flatMap(({ scenario, how, divergence }) => {
-    if (divergence) return [EMPTY, ...differenceLines(divergence, { title: scenario, names: ['baseline', 'now'], look })];
-    const words = { new: 'is not in the baseline', gone: 'is in the baseline and not in the suite', other: 'could not be played' };
+    if (divergence)
+      return [EMPTY, ...differenceLines(divergence, { title: scenario, names: ['baseline', 'now'], look })];
+    const words = {
+      new: 'is not in the baseline',
+      gone: 'is in the baseline and not in the suite',
+      other: 'could not be played',
+    };
     return [EMPTY, line`${how === 'new' ? SIGN.wait : SIGN.fail} ${strong(theirs(scenario))} ${words[how]}`];
   });
 
@@ -154,7 +188,12 @@ const sumLines = ({ report, look }: SuiteLines): readonly Shown[] => {
       model: theirs(shortName(model)),
       words: theirs(words.join(', ')),
       cost: theirs(known ? formatCost(sum) : `${formatCost(sum)} known`),
-      steps: theirs(countOf(here.reduce((all, { steps }) => all + steps, 0), 'step')),
+      steps: theirs(
+        countOf(
+          here.reduce((all, { steps }) => all + steps, 0),
+          'step',
+        ),
+      ),
       ms: model === models.at(-1) ? theirs(formatDuration(ms)) : EMPTY,
     };
   });
@@ -183,9 +222,13 @@ export type Rate = {
 
 /** For models that are asked for real; a script says the same each time. */
 export const ratesOf = (runs: readonly ExamRun[]): readonly Rate[] =>
-  namesOf(runs.filter(({ live }) => live), 'model').flatMap((model): readonly Rate[] => {
+  namesOf(
+    runs.filter(({ live }) => live),
+    'model',
+  ).flatMap((model): readonly Rate[] => {
     const here = runs.filter((run) => run.model === model);
-    const passed = (of: readonly ExamRun[]): number => of.filter(({ verdict }) => verdict === 'passed').length;
+    const passed = (of: readonly ExamRun[]): number =>
+      of.filter(({ verdict }) => verdict === 'passed').length;
     const interval = wilson(passed(here), here.length);
     if (!interval) return [];
     const k = Math.max(...here.map(({ repeat }) => repeat));
@@ -194,6 +237,7 @@ export const ratesOf = (runs: readonly ExamRun[]): readonly Rate[] =>
       return passPower(passed(of), of.length, k);
     });
     const known = powers.filter((one) => one !== undefined);
-    const power = known.length === powers.length ? known.reduce((sum, one) => sum + one, 0) / known.length : undefined;
+    const power =
+      known.length === powers.length ? known.reduce((sum, one) => sum + one, 0) / known.length : undefined;
     return [{ model, passed: passed(here), all: here.length, ...interval, k, power }];
   });

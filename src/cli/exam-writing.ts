@@ -24,7 +24,11 @@ const LINE_WIDTH = 110;
 const yamlText = (head: string, scenario: JsonObject): string =>
   `${head}${stringify(scenario, { lineWidth: LINE_WIDTH, version: '1.2' })}`;
 
-const written = async (cli: Cli, input: Input, { name, text }: { readonly name: string; readonly text: string }): Promise<ExitCode> => {
+const written = async (
+  cli: Cli,
+  input: Input,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<ExitCode> => {
   mkdirSync(dirname(resolve(cli.cwd, name)), { recursive: true });
   await writeOutput(cli, { name, force: isGiven(input, 'force') }, [text]);
   const { screen } = cli;
@@ -64,7 +68,9 @@ export const initSuite = async (cli: Cli, input: Input): Promise<ExitCode> => {
     about: 'The agent answers, does nothing and asks nobody.',
     agent: relative(home, join(folder, agent)),
     model: { steps: [{ text: 'Hello.', cost: 0 }] },
-    ...(files.length > 0 && { desk: { files: Object.fromEntries(files.map((path) => [`${path}/.keep`, ''])) } }),
+    ...(files.length > 0 && {
+      desk: { files: Object.fromEntries(files.map((path) => [`${path}/.keep`, ''])) },
+    }),
     turns: ['Say hello.'],
     expect: { calls: [], asked: [], changed: [], text: { contains: 'Hello' }, steps: 1, outcome: 'done' },
   };
@@ -80,9 +86,9 @@ const foldersOf = (file: string): readonly string[] => {
       isJsonObject(entry) ? [entry['root'], entry['inbox'], entry['drafts']] : [],
     ),
   );
-  return [...new Set(found.filter((path) => typeof path === 'string').map((path) => path.replace(/^\.\//, '')))].filter(
-    (path) => path !== '.' && path !== '' && !path.startsWith('/') && !path.split('/').includes('..'),
-  );
+  return [
+    ...new Set(found.filter((path) => typeof path === 'string').map((path) => path.replace(/^\.\//, ''))),
+  ].filter((path) => path !== '.' && path !== '' && !path.startsWith('/') && !path.split('/').includes('..'));
 };
 
 const RECORDED_HEAD = `# Made of a recorded session. A record has no desk: say under "desk" what lay on it, and look at every expectation.

@@ -2,12 +2,25 @@
 import { badInput } from '../../errors.ts';
 import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite/exam/baseline.ts';
 import { NOISE } from '../../suite/exam/deeds.ts';
-import { differencesOf, REPEAT_MAX, runExams, type ExamReport, type PairDifference } from '../../suite/exam/exam.ts';
+import {
+  differencesOf,
+  REPEAT_MAX,
+  runExams,
+  type ExamReport,
+  type PairDifference,
+} from '../../suite/exam/exam.ts';
 import { junitXml } from '../../suite/exam/junit.ts';
 import { countOf, formatCount } from '../../view/format.ts';
 import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
-import { baselinePath, examsFor, modelNamed, readBaseline, readExams, SCENARIOS_FOLDER } from '../exam-files.ts';
+import {
+  baselinePath,
+  examsFor,
+  modelNamed,
+  readBaseline,
+  readExams,
+  SCENARIOS_FOLDER,
+} from '../exam-files.ts';
 import { changedLines, ratesOf, suiteLines } from '../exam-lines.ts';
 import { initSuite, recordScenario } from '../exam-writing.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -23,18 +36,32 @@ export const suite: Command = {
   summary: 'Examines agents by scenarios: runs them, compares models and versions, makes new ones.',
   arguments: [
     { name: 'action', description: 'init, run, record SESSION, or compare', required: true },
-    { name: 'what', description: `a scenario or a folder (default ${SCENARIOS_FOLDER}); for record a session`, required: false },
+    {
+      name: 'what',
+      description: `a scenario or a folder (default ${SCENARIOS_FOLDER}); for record a session`,
+      required: false,
+    },
   ],
   options: [
     { flags: '--filter <text>', description: 'only scenarios whose name or tag holds this' },
-    { flags: '--model <name>', description: 'instead of the models written: provider/model, an agent here, or a script.yaml', many: true },
+    {
+      flags: '--model <name>',
+      description: 'instead of the models written: provider/model, an agent here, or a script.yaml',
+      many: true,
+    },
     { flags: '--repeat <number>', description: 'run each so many times' },
     { flags: '--faults <file>', description: 'a fault plan that is in force in every run' },
     { flags: '--jobs <number>', description: 'runs at the same time; default one for each processor' },
     { flags: '--junit <file>', description: 'write the result as JUnit XML' },
-    { flags: '--baseline <file>', description: 'compare: what the suite is held against; default baseline.json beside it' },
+    {
+      flags: '--baseline <file>',
+      description: 'compare: what the suite is held against; default baseline.json beside it',
+    },
     { flags: '--update', description: 'compare: write the baseline anew, after the differences are shown' },
-    { flags: '--agent <path>', description: 'record: the agent, "../agent.ts#name" or "../agents/name.yaml"' },
+    {
+      flags: '--agent <path>',
+      description: 'record: the agent, "../agent.ts#name" or "../agents/name.yaml"',
+    },
     { flags: '--desk <folder>', description: 'record: what the desk is copied from, beside the scenario' },
     { flags: '--out <file>', description: 'init, record: where the scenario goes' },
     { flags: '--force', description: 'write over a file that is there' },
@@ -53,7 +80,12 @@ export const suite: Command = {
       case 'compare':
         return compare(cli, input, what ?? SCENARIOS_FOLDER);
       default:
-        throw badInput('usage', `suite cannot "${action}": init, run, record or compare.`, {}, 'onrecord help suite');
+        throw badInput(
+          'usage',
+          `suite cannot "${action}": init, run, record or compare.`,
+          {},
+          'onrecord help suite',
+        );
     }
   },
 };
@@ -62,7 +94,8 @@ const modelsOf = (input: Input): readonly string[] => {
   const given = input.options['model'];
   const names = Array.isArray(given) ? (given as readonly string[]) : [];
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) throw badInput('usage', `--model "${twice}" is named twice.`, {}, 'onrecord help suite');
+  if (twice !== undefined)
+    throw badInput('usage', `--model "${twice}" is named twice.`, {}, 'onrecord help suite');
   return names;
 };
 
@@ -70,10 +103,14 @@ const examined = async (cli: Cli, input: Input, path: string): Promise<ExamRepor
   const all = readExams(path, cli.cwd);
   const filter = givenOption(input, 'filter');
   const files = all.filter(
-    ({ scenario: { name, tags = [] } }) => filter === undefined || name.includes(filter) || tags.some((tag) => tag.includes(filter)),
+    ({ scenario: { name, tags = [] } }) =>
+      filter === undefined || name.includes(filter) || tags.some((tag) => tag.includes(filter)),
   );
   if (files.length === 0)
-    throw badInput('suite-empty', `--filter "${filter ?? ''}" leaves none of ${countOf(all.length, 'scenario')}. Nothing was examined.`);
+    throw badInput(
+      'suite-empty',
+      `--filter "${filter ?? ''}" leaves none of ${countOf(all.length, 'scenario')}. Nothing was examined.`,
+    );
   const plan = givenOption(input, 'faults');
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
@@ -99,7 +136,9 @@ const wholeNumber = (input: Input, name: string, most: number): number | undefin
   const text = givenOption(input, name);
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
-  throw badInput('number-invalid', `--${name} "${text}" must be a whole number from 1 to ${most}.`, { [name]: text });
+  throw badInput('number-invalid', `--${name} "${text}" must be a whole number from 1 to ${most}.`, {
+    [name]: text,
+  });
 };
 
 const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
@@ -108,8 +147,12 @@ const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
   const differences = differencesOf(report.runs);
   const name = givenOption(input, 'baseline') ?? baselinePath(path, cli.cwd);
   const baseline = modelsOf(input).length === 0 ? readBaseline(name, cli.cwd) : undefined;
-  const failed = new Set(report.runs.filter(({ verdict }) => verdict === 'failed').map(({ scenario }) => scenario));
-  const since = baseline ? changedFrom(baseline, report.runs, false).filter(({ scenario }) => failed.has(scenario)) : [];
+  const failed = new Set(
+    report.runs.filter(({ verdict }) => verdict === 'failed').map(({ scenario }) => scenario),
+  );
+  const since = baseline
+    ? changedFrom(baseline, report.runs, false).filter(({ scenario }) => failed.has(scenario))
+    : [];
   print(cli, input, { report, differences, changed: since, path, action: 'run' });
   return exitOf(report);
 };
@@ -128,8 +171,15 @@ const compare = async (cli: Cli, input: Input, path: string): Promise<ExitCode> 
   const against = models.length < 2 ? readBaseline(name, cli.cwd) : undefined;
   const update = isGiven(input, 'update');
   if (models.length < 2 && !against && !update)
-    throw badInput('baseline-not-found', `There is no baseline ${name}. --update writes it; two --model compare without one.`, { path: name }, `onrecord suite compare ${path} --update`);
-  const changed = against ? changedFrom(against, report.runs, givenOption(input, 'filter') === undefined) : [];
+    throw badInput(
+      'baseline-not-found',
+      `There is no baseline ${name}. --update writes it; two --model compare without one.`,
+      { path: name },
+      `onrecord suite compare ${path} --update`,
+    );
+  const changed = against
+    ? changedFrom(against, report.runs, givenOption(input, 'filter') === undefined)
+    : [];
   print(cli, input, { report, differences, changed, path, action: 'compare' });
   const judged = exitOf(report);
   if (update) return writeBaseline(cli, { name, report, judged });
@@ -146,7 +196,10 @@ const writeBaseline = async (cli: Cli, { name, report, judged }: Update): Promis
     return judged;
   }
   await writeOutput(cli, { name, force: true }, [baselineText(baselineOf(report.runs))]);
-  cli.screen.note(EMPTY, line`${SIGN.ok} Written to ${whole(name)}: ${countOf(report.runs.length, 'scenario')}.`);
+  cli.screen.note(
+    EMPTY,
+    line`${SIGN.ok} Written to ${whole(name)}: ${countOf(report.runs.length, 'scenario')}.`,
+  );
   return EXIT.done;
 };
 
@@ -177,7 +230,13 @@ const print = (cli: Cli, input: Input, { report, differences, changed, path, act
     ...modelsOf(input).flatMap((model) => ['--model', model]),
     ...(plan === undefined ? [] : ['--faults', plan]),
   ];
-  screen.out(...suiteLines({ report, differences, look: screen.look, again }), ...changedLines(changed, screen.look));
+  screen.out(
+    ...suiteLines({ report, differences, look: screen.look, again }),
+    ...changedLines(changed, screen.look),
+  );
   if (!report.complete)
-    screen.note(EMPTY, line`Interrupted after ${formatCount(report.runs.length)} runs; the others were not tried.`);
+    screen.note(
+      EMPTY,
+      line`Interrupted after ${formatCount(report.runs.length)} runs; the others were not tried.`,
+    );
 };

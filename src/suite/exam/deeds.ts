@@ -34,6 +34,7 @@ export type Deed = {
 
 /** What of an agent's definition a difference can come from; each a digest. */
 export type Aspects = {
+  readonly name: string;
   readonly instructions: Digest;
   readonly tools: Readonly<Record<string, Digest>>;
   readonly policy: Readonly<Record<string, Digest>>;
@@ -42,6 +43,7 @@ export type Aspects = {
 };
 
 export const aspectsOf = (agent: AgentDefinition): Aspects => ({
+  name: agent.name,
   instructions: digestOf(agent.instructions),
   // Under another name it is the same tool: its digest has the name in it.
   tools: Object.fromEntries(

@@ -1,5 +1,14 @@
 /** The desk of one run: made new, furnished as the scenario says, and looked at before and after. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { badInput } from '../../errors.ts';
@@ -78,7 +87,9 @@ export const changedFiles = (
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,
 ): readonly string[] =>
-  [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path)).sort();
+  [...new Set([...before.keys(), ...after.keys()])]
+    .filter((path) => before.get(path) !== after.get(path))
+    .sort();
 
 const databaseDigest = (path: string): string => {
   const db = new DatabaseSync(path, { readOnly: true });
@@ -87,7 +98,9 @@ const databaseDigest = (path: string): string => {
     const rows = tables.map(({ name }) =>
       db.prepare(`SELECT * FROM "${String(name).replaceAll('"', '""')}" ORDER BY 1, 2`).all(),
     );
-    return sha256(JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)));
+    return sha256(
+      JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    );
   } finally {
     db.close();
   }

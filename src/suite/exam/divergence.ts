@@ -10,7 +10,15 @@ export const BEFORE_MAX = 3;
 /** What of a run is compared. */
 export type Signature = { readonly deeds: readonly Deed[]; readonly aspects: Aspects };
 
-export type DivergenceArea = 'prompt' | 'tool' | 'policy' | 'limits' | 'context' | 'order' | 'model' | 'world';
+export type DivergenceArea =
+  | 'prompt'
+  | 'tool'
+  | 'policy'
+  | 'limits'
+  | 'context'
+  | 'order'
+  | 'model'
+  | 'world';
 
 export type Divergence = {
   /** Undefined where one side did nothing more, and where only the definitions of the agents differ. */
@@ -33,18 +41,29 @@ export const divergenceOf = (one: Signature, other: Signature): Divergence | und
   for (let at = 0; at < length; at++) {
     const [left, right] = [one.deeds[at], other.deeds[at]];
     if (left && right && isSame(left.value, right.value)) continue;
-    const { path, recorded, now } = firstDifference(left?.value ?? null, right?.value ?? null);
+    const { path, values } = differing(left, right);
     return {
       one: left,
       other: right,
       path,
-      values: [left && recorded, right && now],
+      values,
       before: one.deeds.slice(Math.max(0, at - BEFORE_MAX), at),
       same: at,
       ...causeOf([one, other], [left, right], path),
     };
   }
   return definitionOnly(one, other);
+};
+
+/** Members in the order in which one leads to the next. */
+const LEADS = ['tool', 'args', 'verdict', 'decided', 'end', 'outcome', 'reason'] as const;
+
+const differing = (left: Deed | undefined, right: Deed | undefined): Pick<Divergence, 'path' | 'values'> => {
+  if (!left || !right) return { path: '', values: [left?.value, right?.value] };
+  const name = LEADS.find((one) => !isSame(left.value[one], right.value[one]));
+  if (name === undefined) return { path: '', values: [left.value, right.value] };
+  const { path, recorded, now } = firstDifference(left.value[name] ?? null, right.value[name] ?? null);
+  return { path: `/${name}${path}`, values: [recorded, now] };
 };
 
 type Cause = Pick<Divergence, 'area' | 'cause'>;
@@ -55,7 +74,13 @@ const definitionOnly = (one: Signature, other: Signature): Divergence | undefine
   if (!first) return undefined;
   const none = { one: undefined, other: undefined, before: [], same: one.deeds.length };
   const values = [first.values[0] ?? null, first.values[1] ?? null] as const;
-  return { ...none, path: `/agent${first.path}`, values, area: first.area, cause: `${first.text}; nothing was done otherwise` };
+  return {
+    ...none,
+    path: `/agent${first.path}`,
+    values,
+    area: first.area,
+    cause: `${first.text}; nothing was done otherwise`,
+  };
 };
 
 type Change = {
@@ -67,21 +92,23 @@ type Change = {
 };
 
 const changes = (one: Aspects, other: Aspects): readonly Change[] => {
-  const plain = (area: DivergenceArea, name: 'instructions' | 'limits' | 'context', text: string): readonly Change[] =>
+  const plain = (
+    area: DivergenceArea,
+    name: 'instructions' | 'limits' | 'context',
+    text: string,
+  ): readonly Change[] =>
     one[name] === other[name]
       ? []
       : [{ area, path: `/${name}`, text, names: [], values: [one[name], other[name]] }];
   return [
     ...toolChanges(one.tools, other.tools),
-    ...named(one.policy, other.policy).map(
-      ({ name, how, values }): Change => ({
-        area: 'policy',
-        path: `/policy/${name}`,
-        text: `the policy: rule ${name} is ${how}`,
-        names: [name],
-        values,
-      }),
-    ),
+    ...named(one.policy, other.policy).map(({ name, how, values }): Change => ({
+      area: 'policy',
+      path: `/policy/${name}`,
+      text: `the policy: rule ${name} is ${how}`,
+      names: [name],
+      values,
+    })),
     ...plain('prompt', 'instructions', 'the prompt: the instructions are others'),
     ...plain('limits', 'limits', 'the limits of the agent are others'),
     ...plain('context', 'context', 'what requests hold, or how people are asked, is planned otherwise'),
@@ -113,7 +140,8 @@ const toolChanges = (one: Aspects['tools'], other: Aspects['tools']): readonly C
   return all.flatMap(({ name, how, values }): readonly Change[] => {
     const now = how === 'dropped' ? made.find((tool) => tool.values[1] === values[0]) : undefined;
     // Said with the tool whose new name it is.
-    if (how === 'new' && all.some((tool) => tool.how === 'dropped' && tool.values[0] === values[1])) return [];
+    if (how === 'new' && all.some((tool) => tool.how === 'dropped' && tool.values[0] === values[1]))
+      return [];
     const text = now ? `the tool ${name} is called ${now.name}` : `the tool ${name} is ${how}`;
     return [{ area: 'tool', path: `/tools/${name}`, text, names: now ? [name, now.name] : [name], values }];
   });
@@ -131,7 +159,8 @@ const causeOf = ([one, other]: readonly [Signature, Signature], sides: Sides, pa
   const sameCall = left && right && left.kind !== 'turn' && /^\/(?:verdict|decided|end)/.test(path);
   if (sameCall) {
     const policy = of('policy');
-    if (path === '/end') return policy && wasDecided(sides) ? said(policy) : { area: 'world', cause: worldCause(sides) };
+    if (path === '/end')
+      return policy && wasDecided(sides) ? said(policy) : { area: 'world', cause: worldCause(sides) };
     return policy ? said(policy) : { area: 'world', cause: 'the call was judged or answered otherwise' };
   }
   if (left?.kind === 'turn' && right?.kind === 'turn') {
@@ -146,7 +175,8 @@ const causeOf = ([one, other]: readonly [Signature, Signature], sides: Sides, pa
 
 const said = ({ area, text }: Change): Cause => ({ area, cause: text });
 
-const wasDecided = (sides: Sides): boolean => sides.some((deed) => /^(?:denied|rejected|responded)/.test(String(deed?.value['end'])));
+const wasDecided = (sides: Sides): boolean =>
+  sides.some((deed) => /^(?:denied|rejected|responded)/.test(String(deed?.value['end'])));
 
 const worldCause = ([left, right]: Sides): string =>
   `the same call ended otherwise: ${String(left?.value['end'])} here, ${String(right?.value['end'])} there`;

@@ -10,9 +10,9 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { badInput, isOnrecordError } from '../../errors.ts';
-import type { ModelDefinition } from '../../event/definition.ts';
 import type { ScriptedModel } from '../../model/scripted.ts';
 import { traceOf } from '../../rehearse/trace.ts';
+import { countOf } from '../../view/format.ts';
 import { faultWords, type Fault } from '../fault-plan.ts';
 import { aspectsOf, deedsOf } from './deeds.ts';
 import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
@@ -51,7 +51,10 @@ export type ExamRun = {
 };
 
 /** One scenario as each of the models is to play it. */
-export type Exam = { readonly name: string; readonly candidates: ReadonlyMap<string, () => Promise<Candidate>> };
+export type Exam = {
+  readonly name: string;
+  readonly candidates: ReadonlyMap<string, () => Promise<Candidate>>;
+};
 
 export type ExamOptions = {
   readonly exams: readonly Exam[];
@@ -71,7 +74,12 @@ export type ExamReport = {
   readonly ms: number;
 };
 
-type Planned = { readonly exam: string; readonly model: string; readonly repeat: number; readonly made: () => Promise<Candidate> };
+type Planned = {
+  readonly exam: string;
+  readonly model: string;
+  readonly repeat: number;
+  readonly made: () => Promise<Candidate>;
+};
 
 /** Throws `suite-empty`: a suite without a scenario has examined nothing. */
 export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
@@ -110,7 +118,11 @@ export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
   return { runs: ended, complete: ended.length === planned.length, ms: systemClock.monotonic() - began };
 };
 
-const runOne = async ({ exam, model, repeat, made }: Planned, root: string, faults: readonly Fault[]): Promise<ExamRun> => {
+const runOne = async (
+  { exam, model, repeat, made }: Planned,
+  root: string,
+  faults: readonly Fault[],
+): Promise<ExamRun> => {
   const began = systemClock.monotonic();
   const folder = mkdtempSync(join(root, 'run-'));
   let live = false;
@@ -119,7 +131,10 @@ const runOne = async ({ exam, model, repeat, made }: Planned, root: string, faul
     const candidate = await made();
     ({ live } = candidate);
     const all = [...(candidate.scenario.faults ?? []), ...faults];
-    const playing = await inTime(playScenario(candidate, { folder, faults: all }), live ? LIVE_RUN_MS_MAX : RUN_MS_MAX);
+    const playing = await inTime(
+      playScenario(candidate, { folder, faults: all }),
+      live ? LIVE_RUN_MS_MAX : RUN_MS_MAX,
+    );
     const judged = await judgedRun(candidate, playing);
     return { ...head, live, ...judged, ms: systemClock.monotonic() - began };
   } catch (error) {
@@ -152,9 +167,17 @@ const judgedRun = async ({ scenario }: Candidate, playing: Playing): Promise<Jud
   const spare = 'unusedSteps' in model ? (model as ScriptedModel).unusedSteps(answers) : 0;
   const expected = scenario.expect.unusedSteps;
   const unjudged: readonly Problem[] = [
-    ...unfired.map((fault) => ({ expectation: 'faults', message: `the fault was never reached: ${faultWords(fault)}` })),
+    ...unfired.map((fault) => ({
+      expectation: 'faults',
+      message: `the fault was never reached: ${faultWords(fault)}`,
+    })),
     ...(spare !== expected
-      ? [{ expectation: 'unusedSteps', message: `${spare} steps of the script were never asked for, expected ${expected}` }]
+      ? [
+          {
+            expectation: 'unusedSteps',
+            message: `${countOf(spare, 'step')} of the script left over, expected ${expected}`,
+          },
+        ]
       : []),
   ];
   // A fault that did not come tested nothing; steps that are left over are the sign of a failure, if there is one.
@@ -162,7 +185,7 @@ const judgedRun = async ({ scenario }: Candidate, playing: Playing): Promise<Jud
   const { requests, calls, cost } = trace.spent;
   return {
     verdict: errored ? 'errored' : problems.length > 0 ? 'failed' : 'passed',
-    problems: [...unjudged, ...problems],
+    problems: [...unjudged, ...problems, ...(problems.length > 0 ? closedTo(playing) : [])],
     signature: { deeds: deedsOf(trace, definition, scenario.noise), aspects: aspectsOf(definition) },
     steps: requests,
     calls,
@@ -171,14 +194,19 @@ const judgedRun = async ({ scenario }: Candidate, playing: Playing): Promise<Jud
   };
 };
 
+/** What may explain a failure: hosts that were wanted and are not opened. */
+const closedTo = ({ refused }: Playing): readonly Problem[] =>
+  [...new Set(refused)].map((host) => ({
+    expectation: 'network',
+    message: `${host} was wanted and is closed; "network" opens it by name`,
+  }));
+
 const broken = (error: unknown): Judged => {
   const code = isOnrecordError(error) ? error.code : 'unexpected';
   const message = error instanceof Error ? error.message : String(error);
   const nothing = { signature: undefined, steps: 0, calls: 0, cost: undefined, events: 0 };
   return { verdict: 'errored', problems: [{ expectation: code, message }], ...nothing };
 };
-
-export const modelName = ({ provider, name }: ModelDefinition): string => `${provider}/${name}`;
 
 export type PairDifference = {
   readonly scenario: string;

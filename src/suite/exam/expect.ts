@@ -75,7 +75,10 @@ export type Expect = {
   readonly calendar?: readonly CalendarExpect[];
   readonly databases?: readonly QueryExpect[];
   /** Of the last answer. */
-  readonly text?: { readonly contains?: string | readonly string[]; readonly lacks?: string | readonly string[] };
+  readonly text?: {
+    readonly contains?: string | readonly string[];
+    readonly lacks?: string | readonly string[];
+  };
   /** US dollars. */
   readonly cost?: Bound;
   readonly steps?: Bound;
@@ -149,9 +152,7 @@ export const expectSchema: z.ZodType<Expect> = z.strictObject({
   csv: z
     .record(
       text,
-      z.array(
-        z.strictObject({ where: z.record(text, z.string()), has: z.record(text, z.string()) }),
-      ),
+      z.array(z.strictObject({ where: z.record(text, z.string()), has: z.record(text, z.string()) })),
     )
     .optional(),
   mail: z

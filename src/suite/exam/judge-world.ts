@@ -6,7 +6,15 @@ import { isSame } from '../../event/canonical.ts';
 import type { Json, JsonObject } from '../../event/json.ts';
 import { openCalendar } from '../../tool/calendar/calendar.ts';
 import { isBlank, scanRows } from '../../tool/csv/scan.ts';
-import { listOf, type CalendarExpect, type CsvExpect, type Expect, type FileExpect, type MailExpect, type QueryExpect } from './expect.ts';
+import {
+  listOf,
+  type CalendarExpect,
+  type CsvExpect,
+  type Expect,
+  type FileExpect,
+  type MailExpect,
+  type QueryExpect,
+} from './expect.ts';
 import type { Judged, Problem } from './judge.ts';
 
 export const judgeWorld = (expect: Expect, { desk }: Pick<Judged, 'desk'>): readonly Problem[] => [
@@ -40,7 +48,10 @@ const judgeFile = (desk: string, path: string, expect: FileExpect): readonly Pro
   if (!isFile(file)) return at('files', `${path} is not there`);
   const text = readFileSync(file, 'utf8');
   const other = expect.equals !== undefined && expect.equals !== text;
-  return [...(other ? at('files', `${path} has another text`) : []), ...wordProblems(text, expect, ['files', path])];
+  return [
+    ...(other ? at('files', `${path} has another text`) : []),
+    ...wordProblems(text, expect, ['files', path]),
+  ];
 };
 
 const judgeTable = (desk: string, path: string, rows: readonly CsvExpect[]): readonly Problem[] => {
@@ -52,15 +63,21 @@ const judgeTable = (desk: string, path: string, rows: readonly CsvExpect[]): rea
   const [titles, ...lines] = scanRows(text, { delimiter, crEndsRow: false })
     .filter((row) => !isBlank(row))
     .map(({ fields }) => fields.map(({ value }) => value));
-  const table = lines.map((fields) => Object.fromEntries((titles ?? []).map((title, i) => [title, fields[i] ?? ''])));
+  const table = lines.map((fields) =>
+    Object.fromEntries((titles ?? []).map((title, i) => [title, fields[i] ?? ''])),
+  );
   return rows.flatMap(({ where, has }) => {
     const name = `${path}, row ${JSON.stringify(where)}`;
-    const found = table.filter((row) => Object.entries(where).every(([title, value]) => row[title] === value));
+    const found = table.filter((row) =>
+      Object.entries(where).every(([title, value]) => row[title] === value),
+    );
     const [row] = found;
     if (!row || found.length > 1) return at('csv', `${name}: there are ${found.length} such rows`);
     return Object.entries(has)
       .filter(([title, value]) => row[title] !== value)
-      .flatMap(([title, value]) => at('csv', `${name}: ${title} is ${row[title] ?? 'no column'}, expected ${value}`));
+      .flatMap(([title, value]) =>
+        at('csv', `${name}: ${title} is ${row[title] ?? 'no column'}, expected ${value}`),
+      );
   });
 };
 
@@ -80,22 +97,35 @@ const judgeMail = (desk: string, expect: MailExpect): readonly Problem[] => {
     return has('to', to) && has('subject', subject) && listOf(contains).every((one) => words.includes(one));
   });
   if (found.length === count) return [];
-  return at('mail', `${expect.in} holds ${found.length} such messages, expected ${count} (${names.length} in all)`);
+  return at(
+    'mail',
+    `${expect.in} holds ${found.length} such messages, expected ${count} (${names.length} in all)`,
+  );
 };
 
-const judgeCalendar = (desk: string, { at: path, zone, id, start, absent }: CalendarExpect): readonly Problem[] => {
+const judgeCalendar = (
+  desk: string,
+  { at: path, zone, id, start, absent }: CalendarExpect,
+): readonly Problem[] => {
   const file = join(desk, path);
   if (!isFile(file)) return at('calendar', `${path} is not there`);
   const day = start.slice(0, 10);
   const next = new Date(Date.parse(`${day}T00:00:00Z`) + 864e5).toISOString().slice(0, 10);
   const found = openCalendar(file, zone).list({ from: day, to: next, zone });
-  const entries = Object.values(found).flatMap((value) => (Array.isArray(value) ? (value as JsonObject[]) : []));
+  const entries = Object.values(found).flatMap((value) =>
+    Array.isArray(value) ? (value as JsonObject[]) : [],
+  );
   const starts = entries
     .filter((entry) => entry['id'] === id)
     .map(({ start: moment }) => String((moment as JsonObject | undefined)?.['local'] ?? ''));
   const there = starts.some((local) => local.startsWith(start));
   if (absent === true) return there ? at('calendar', `${id} is at ${start}`) : [];
-  return there ? [] : at('calendar', `${id} does not begin at ${start}${starts.length > 0 ? ` but at ${starts.join(', ')}` : ''}`);
+  return there
+    ? []
+    : at(
+        'calendar',
+        `${id} does not begin at ${start}${starts.length > 0 ? ` but at ${starts.join(', ')}` : ''}`,
+      );
 };
 
 const judgeQuery = (desk: string, { at: path, query, rows }: QueryExpect): readonly Problem[] => {
@@ -108,7 +138,10 @@ const judgeQuery = (desk: string, { at: path, query, rows }: QueryExpect): reado
     if (isSame(plain, rows as Json)) return [];
     return at('databases', `${query} gives ${JSON.stringify(plain)}, expected ${JSON.stringify(rows)}`);
   } catch (error) {
-    return at('databases', `${query} cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    return at(
+      'databases',
+      `${query} cannot be asked: ${error instanceof Error ? error.message : String(error)}`,
+    );
   } finally {
     db.close();
   }

@@ -15,7 +15,10 @@ import type { Playing } from './play.ts';
 /** An expectation that does not hold: its name in the scenario, and a sentence. */
 export type Problem = { readonly expectation: string; readonly message: string };
 
-export type Judged = Pick<Playing, 'session' | 'events' | 'log' | 'agent' | 'desk' | 'executed' | 'changed'> & {
+export type Judged = Pick<
+  Playing,
+  'session' | 'events' | 'log' | 'agent' | 'desk' | 'executed' | 'changed'
+> & {
   readonly trace: Trace;
 };
 
@@ -90,12 +93,18 @@ const misfit = (pattern: CallPattern, call: TracedCall): string => {
 const inOrder = (patterns: readonly CallPattern[], calls: readonly TracedCall[]): readonly Problem[] => {
   for (const [i, pattern] of patterns.entries()) {
     const call = calls[i];
-    if (!call) return [problem('calls', `${ordinal(i)} ${toolIn(pattern)} is missing: there were ${calls.length} calls`)];
+    if (!call)
+      return [
+        problem('calls', `${ordinal(i)} ${toolIn(pattern)} is missing: there were ${calls.length} calls`),
+      ];
     const wrong = misfit(pattern, call);
-    if (wrong !== '') return [problem('calls', `${ordinal(i)} should be ${toolIn(pattern)}: ${wrong} (call ${call.id})`)];
+    if (wrong !== '')
+      return [problem('calls', `${ordinal(i)} should be ${toolIn(pattern)}: ${wrong} (call ${call.id})`)];
   }
   const more = calls[patterns.length];
-  return more ? [problem('calls', `${more.tool} was called beside those expected (call ${more.id}, ${more.args})`)] : [];
+  return more
+    ? [problem('calls', `${more.tool} was called beside those expected (call ${more.id}, ${more.args})`)]
+    : [];
 };
 
 const ordinal = (i: number): string => `call ${i + 1} of the list`;
@@ -130,14 +139,20 @@ const judgeEnd = (expect: Expect, run: Judged): readonly Problem[] => {
   const { trace, events, executed, changed } = run;
   const calls = callsOf(trace);
   const toolOf = (id: string): string => calls.find((call) => call.id === id)?.tool ?? '';
-  const asked = events.flatMap((event) => (event.type === 'approval.requested' ? [toolOf(event.data.call)] : []));
+  const asked = events.flatMap((event) =>
+    event.type === 'approval.requested' ? [toolOf(event.data.call)] : [],
+  );
   const outcomes = trace.turns.map(({ outcome }, i) => outcome ?? withdrawn(run, i + 1));
-  const wanted = typeof expect.outcome === 'string' ? outcomes.map(() => String(expect.outcome)) : expect.outcome;
+  const wanted =
+    typeof expect.outcome === 'string' ? outcomes.map(() => String(expect.outcome)) : expect.outcome;
   const reason = trace.turns.at(-1)?.reason;
   const answer = trace.turns.at(-1)?.answer ?? '';
   const waiting = openCalls(run, 'asking');
   return [
-    ...sameList('outcome', wanted, outcomes).map((one) => ({ ...one, message: `${one.message}${whyEnded(events)}` })),
+    ...sameList('outcome', wanted, outcomes).map((one) => ({
+      ...one,
+      message: `${one.message}${whyEnded(events)}`,
+    })),
     ...(expect.reason === undefined || expect.reason === reason
       ? []
       : [problem('reason', `expected ${expect.reason}, found ${reason ?? 'none'}`)]),
@@ -172,7 +187,9 @@ const withdrawn = ({ events }: Judged, turn: number): string =>
 /** Tools of calls that stand open at the end. */
 const openCalls = ({ session, events }: Judged, phase: 'asking' | 'in-doubt'): readonly string[] => {
   const { active, leftOpen } = events.reduce(evolve, initial(session));
-  return [...leftOpen, ...(active?.calls ?? [])].filter((call) => call.phase === phase).map(({ tool }) => tool);
+  return [...leftOpen, ...(active?.calls ?? [])]
+    .filter((call) => call.phase === phase)
+    .map(({ tool }) => tool);
 };
 
 const inBound = (name: string, bound: Bound | undefined, found: number | undefined): readonly Problem[] => {
@@ -181,7 +198,8 @@ const inBound = (name: string, bound: Bound | undefined, found: number | undefin
   if (found === undefined) return [problem(name, 'it is not known')];
   // Sums of US dollars are not exact.
   const close = 1e-9;
-  if (atMost !== undefined && found > atMost + close) return [problem(name, `expected at most ${atMost}, found ${found}`)];
+  if (atMost !== undefined && found > atMost + close)
+    return [problem(name, `expected at most ${atMost}, found ${found}`)];
   if (atLeast !== undefined && found < atLeast - close)
     return [problem(name, `expected at least ${atLeast}, found ${found}`)];
   return [];
@@ -193,7 +211,10 @@ const judgeSpent = async (expect: Expect, run: Judged): Promise<readonly Problem
   if (expect.cacheBreaks === undefined) return found;
   const rebuilt = rebuildAll(run.events, (digest) => run.log.blob(digest));
   const rows = await cacheReuse(run.session, run.events, rebuilt, { prices: { priceOf: () => undefined } });
-  return [...found, ...inBound('cacheBreaks', expect.cacheBreaks, rows.filter(({ causes }) => causes.length > 0).length)];
+  return [
+    ...found,
+    ...inBound('cacheBreaks', expect.cacheBreaks, rows.filter(({ causes }) => causes.length > 0).length),
+  ];
 };
 
 /** Whatever is expected: the log proves itself, and every decision and request in it comes out again. */

@@ -21,7 +21,12 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 /** One suite for each model. */
 export const junitXml = ({ runs, ms }: ExamReport): string => {
   const models = [...new Set(runs.map(({ model }) => model))];
-  const suites = models.map((model) => suiteXml(model, runs.filter((run) => run.model === model)));
+  const suites = models.map((model) =>
+    suiteXml(
+      model,
+      runs.filter((run) => run.model === model),
+    ),
+  );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="onrecord" ${counts(runs)} time="${seconds(ms)}">`,

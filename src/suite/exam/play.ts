@@ -178,12 +178,17 @@ class Living {
       const to = session === '' ? { agent } : { session };
       const key = `turn-${progress.action + 1}`;
       const more = { ...(labels && { labels }), ...(when && { when }) };
-      ({ session: progress.session } = await insist(() => runtime.send({ ...to, message, key, by, ...more })));
+      ({ session: progress.session } = await insist(() =>
+        runtime.send({ ...to, message, key, by, ...more }),
+      ));
     } else if ('wait' in action) {
       staged.pass(waitMs(action.wait));
     } else if ('cancel' in action) {
       // Said again after a crash, there is nothing left to cancel.
-      await unlessRefused(insist(() => runtime.cancel(session, { by, reason: action.cancel })), 'nothing-to-cancel');
+      await unlessRefused(
+        insist(() => runtime.cancel(session, { by, reason: action.cancel })),
+        'nothing-to-cancel',
+      );
     } else if ('mode' in action) {
       await insist(() => runtime.setMode(action.mode, { session, by }));
     } else if ('compact' in action) {
@@ -191,7 +196,12 @@ class Living {
     } else if ('settle' in action) {
       for (const call of (await runtime.rest(session)).inDoubt)
         await insist(() =>
-          runtime.settle({ session, call: call as CallState['id'], settlement: settlementOf(action.settle), by }),
+          runtime.settle({
+            session,
+            call: call as CallState['id'],
+            settlement: settlementOf(action.settle),
+            by,
+          }),
         );
     } else change(desk, action.change);
   }

@@ -25,7 +25,11 @@ export const scenarioOf = (session: string, events: readonly LogEvent[], place: 
   const trace = traceOf(session, events);
   const last = events.reduce(evolve, initial(session));
   if (trace.turns.length === 0)
-    throw badInput('rehearsal-nothing-to-say', `Session ${session} has no message that could be said again.`, { session });
+    throw badInput(
+      'rehearsal-nothing-to-say',
+      `Session ${session} has no message that could be said again.`,
+      { session },
+    );
   const decided = events.flatMap((event) => (event.type === 'approval.decided' ? [event.data] : []));
   const by = decided.find((one) => one.by.kind === 'person')?.by;
   const answers = answersOf(decided, callsOf(trace));
@@ -58,7 +62,12 @@ const stepOf = (event: LogEvent): readonly JsonObject[] => {
     const { kind, message, status, retryAfterMs } = event.data.problem;
     // What the end of its process or a person cut off was no answer of the model.
     if (kind === 'cancelled') return [];
-    const error = { kind, message, ...(status !== undefined && { status }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const error = {
+      kind,
+      message,
+      ...(status !== undefined && { status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
     return [{ error }];
   }
   if (event.type !== 'response.received') return [];
@@ -74,7 +83,14 @@ const stepOf = (event: LogEvent): readonly JsonObject[] => {
       ...(calls.length > 0 && { calls }),
       ...(stop !== (calls.length > 0 ? 'calls' : 'end') && { stop }),
       ...(stopDetail !== undefined && { stopDetail }),
-      ...(usage && { usage: { cacheRead: usage.cacheRead, cacheWrite: usage.cacheWrite, input: usage.input, output: usage.output } }),
+      ...(usage && {
+        usage: {
+          cacheRead: usage.cacheRead,
+          cacheWrite: usage.cacheWrite,
+          input: usage.input,
+          output: usage.output,
+        },
+      }),
       ...(cost !== undefined && { cost }),
     },
   ];
@@ -82,7 +98,9 @@ const stepOf = (event: LogEvent): readonly JsonObject[] => {
 
 const callOf = (tool: string, raw: string): JsonObject => {
   const args = argsOf(raw);
-  return isJsonObject(args) ? { tool, ...(Object.keys(args).length > 0 && { args }) } : { tool, argsRaw: raw };
+  return isJsonObject(args)
+    ? { tool, ...(Object.keys(args).length > 0 && { args }) }
+    : { tool, argsRaw: raw };
 };
 
 type Decided = EventData['approval.decided'];
@@ -92,7 +110,10 @@ const answersOf = (decided: readonly Decided[], calls: readonly TracedCall[]): J
   for (const { call, decision } of decided) {
     // An edit is asked about again; what a person said first is what the scenario says.
     if (Object.hasOwn(found, call)) continue;
-    const answer = answerOf(decision, calls.find(({ id }) => id === call));
+    const answer = answerOf(
+      decision,
+      calls.find(({ id }) => id === call),
+    );
     if (answer !== 'approve') found[call] = answer;
   }
   return found;
@@ -156,7 +177,11 @@ const actionOf = (event: LogEvent): readonly JsonObject[] => {
 
 const patternOf = (call: TracedCall): Json => {
   const args = argsOf(call.args);
-  return { tool: call.tool, ...(isJsonObject(args) && { args }), end: endOf(call.closing).split(' ')[0] ?? '' };
+  return {
+    tool: call.tool,
+    ...(isJsonObject(args) && { args }),
+    end: endOf(call.closing).split(' ')[0] ?? '',
+  };
 };
 
 const askedOf = (events: readonly LogEvent[], calls: readonly TracedCall[]): readonly string[] =>

@@ -159,9 +159,7 @@ const desk = z.strictObject({
 const CLOCK = '2026-11-27T14:00:00Z';
 
 export const examSchema: z.ZodType<ExamScenario> = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9/-]{0,99}$/, 'must be 1 to 100 of a-z, 0-9, "-" and "/"'),
+  name: z.string().regex(/^[a-z0-9][a-z0-9/-]{0,99}$/, 'must be 1 to 100 of a-z, 0-9, "-" and "/"'),
   about: text.optional(),
   tags: z.array(text).optional(),
   agent: text,

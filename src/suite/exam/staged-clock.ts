@@ -48,7 +48,7 @@ export class StagedClock {
     const watched = work.finally(() => (settled = true));
     watched.catch(() => undefined);
     const until = this.clock.monotonic() + WORK_MS_MAX;
-    for (let quiet = 0; !settled; ) {
+    for (let quiet = 0; !settled;) {
       await new Promise<void>((turn) => setImmediate(turn));
       if (this.#busy > 0) {
         quiet = 0;
@@ -57,7 +57,10 @@ export class StagedClock {
         quiet = 0;
         if (this.clock.isAwaited) this.clock.advance(STEP_MS);
         if (this.clock.monotonic() > until)
-          throw badInput('scenario-stuck', 'The session does not come to rest: a week has passed on the stage.');
+          throw badInput(
+            'scenario-stuck',
+            'The session does not come to rest: a week has passed on the stage.',
+          );
       }
     }
     return watched;
