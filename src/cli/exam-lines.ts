@@ -220,6 +220,8 @@ export type Rate = {
   readonly power: number | undefined;
 };
 
+const passed = (of: readonly ExamRun[]): number => of.filter(({ verdict }) => verdict === 'passed').length;
+
 /** For models that are asked for real; a script says the same each time. */
 export const ratesOf = (runs: readonly ExamRun[]): readonly Rate[] =>
   namesOf(
@@ -227,8 +229,6 @@ export const ratesOf = (runs: readonly ExamRun[]): readonly Rate[] =>
     'model',
   ).flatMap((model): readonly Rate[] => {
     const here = runs.filter((run) => run.model === model);
-    const passed = (of: readonly ExamRun[]): number =>
-      of.filter(({ verdict }) => verdict === 'passed').length;
     const interval = wilson(passed(here), here.length);
     if (!interval) return [];
     const k = Math.max(...here.map(({ repeat }) => repeat));

@@ -85,7 +85,7 @@ test.each([
     1,
     'must be a SELECT',
   ],
-])('a-mistake-has-its-place: %s', async (_, text, line, column, words) => {
+])('a-mistake-has-its-place: %s', async (...[, text, line, column, words]) => {
   const { code, stderr } = await run(suite(text));
   expect(code).toBe(2);
   const [, foundLine, foundColumn] = /scenarios\/note\.yaml:(\d+):(\d+): /.exec(stderr) ?? [];

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { badInput } from '../../errors.ts';
 import { canonical, isSame } from '../../event/canonical.ts';
-import type { Json, JsonObject } from '../../event/json.ts';
+import type { Json } from '../../event/json.ts';
 import type { Aspects, Deed } from './deeds.ts';
 import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
 import type { ExamRun } from './exam.ts';
@@ -58,22 +58,30 @@ export const baselineOf = (runs: readonly ExamRun[]): Baseline => {
     .map(({ scenario, signature: { deeds, aspects } }) => {
       const agent = keyIn(agents, aspects);
       agents[agent] = aspects;
-      return [scenario, { agent, deeds: deeds.map(({ seq: _, ...rest }) => rest) }] as const;
+      return [scenario, { agent, deeds: deeds.map(withoutEvent) }] as const;
     });
   return { version: BASELINE_VERSION, agents, scenarios: Object.fromEntries(scenarios) };
 };
+
+const withoutEvent = ({ kind, turn, step, what, value }: Deed): Omit<Deed, 'seq'> => ({
+  kind,
+  turn,
+  step,
+  what,
+  value,
+});
 
 const keyIn = (agents: Readonly<Record<string, Aspects>>, aspects: Aspects): string => {
   for (let count = 1; ; count++) {
     const key = count === 1 ? aspects.name : `${aspects.name} ${count}`;
     const there = agents[key];
-    if (!there || isSame(there as Json, aspects as Json)) return key;
+    if (!there || isSame(there, aspects)) return key;
   }
 };
 
 /** UTF-8 text with a line feed at its end; members in canonical order. */
 export const baselineText = (baseline: Baseline): string =>
-  `${JSON.stringify(JSON.parse(canonical(baseline as unknown as JsonObject)) as Json, null, 2)}\n`;
+  `${JSON.stringify(JSON.parse(canonical(baseline)) as Json, null, 2)}\n`;
 
 export type Changed = {
   readonly scenario: string;

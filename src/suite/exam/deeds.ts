@@ -47,7 +47,7 @@ export const aspectsOf = (agent: AgentDefinition): Aspects => ({
   instructions: digestOf(agent.instructions),
   // Under another name it is the same tool: its digest has the name in it.
   tools: Object.fromEntries(
-    agent.tools.map(({ name, digest: _, ...rest }) => [name, digestOf({ ...rest, name: '' })]),
+    agent.tools.map((tool) => [tool.name, digestOf({ ...tool, digest: '', name: '' })]),
   ),
   policy: Object.fromEntries(agent.policy.rules.map((rule, at) => [rule.id, digestOf({ ...rule, at })])),
   limits: digestOf(agent.limits),

@@ -52,9 +52,11 @@ export const change = (desk: string, files: Readonly<Record<string, string | nul
   }
 };
 
-/** A plain message, RFC 5322. A line feed in a header would begin another one. */
+/** A line feed in a header would begin another one. */
+const header = (name: string, value: string): string => `${name}: ${value.replaceAll(/[\r\n]+/g, ' ')}`;
+
+/** A plain message, RFC 5322. */
 const messageText = ({ from, to, subject, date, text, at }: MailText, atMs: number): string => {
-  const header = (name: string, value: string): string => `${name}: ${value.replaceAll(/[\r\n]+/g, ' ')}`;
   return [
     header('From', from),
     header('To', to),

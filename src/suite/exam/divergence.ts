@@ -175,11 +175,16 @@ const causeOf = ([one, other]: readonly [Signature, Signature], sides: Sides, pa
 
 const said = ({ area, text }: Change): Cause => ({ area, cause: text });
 
+const endText = (deed: Deed | undefined): string => {
+  const end = deed?.value['end'];
+  return typeof end === 'string' ? end : '';
+};
+
 const wasDecided = (sides: Sides): boolean =>
-  sides.some((deed) => /^(?:denied|rejected|responded)/.test(String(deed?.value['end'])));
+  sides.some((deed) => /^(?:denied|rejected|responded)/.test(endText(deed)));
 
 const worldCause = ([left, right]: Sides): string =>
-  `the same call ended otherwise: ${String(left?.value['end'])} here, ${String(right?.value['end'])} there`;
+  `the same call ended otherwise: ${endText(left)} here, ${endText(right)} there`;
 
 /** Both did both, the other way round. */
 const swapped = (one: Signature, other: Signature, [left, right]: Sides): string | undefined => {

@@ -115,7 +115,7 @@ const bound = z.union(
   'must be a number, or { atMost, atLeast }',
 );
 
-const pattern = z.union(
+const callPattern = z.union(
   [
     text,
     z.strictObject({
@@ -131,7 +131,7 @@ const pattern = z.union(
 const SELECT = /^\s*(?:select|with)\b/i;
 
 export const expectSchema: z.ZodType<Expect> = z.strictObject({
-  calls: z.array(pattern).optional(),
+  calls: z.array(callPattern).optional(),
   match: z.enum(['ordered-writes', 'strict', 'subset']).default('ordered-writes'),
   never: z.array(text).optional(),
   before: z.array(z.tuple([text, text])).optional(),

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isSame } from '../../event/canonical.ts';
-import type { Json, JsonObject } from '../../event/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import { openCalendar } from '../../tool/calendar/calendar.ts';
 import { isBlank, scanRows } from '../../tool/csv/scan.ts';
 import {
@@ -103,6 +103,11 @@ const judgeMail = (desk: string, expect: MailExpect): readonly Problem[] => {
   );
 };
 
+const localOf = (moment: Json | undefined): string => {
+  const local = isJsonObject(moment) ? moment['local'] : undefined;
+  return typeof local === 'string' ? local : '';
+};
+
 const judgeCalendar = (
   desk: string,
   { at: path, zone, id, start, absent }: CalendarExpect,
@@ -115,9 +120,7 @@ const judgeCalendar = (
   const entries = Object.values(found).flatMap((value) =>
     Array.isArray(value) ? (value as JsonObject[]) : [],
   );
-  const starts = entries
-    .filter((entry) => entry['id'] === id)
-    .map(({ start: moment }) => String((moment as JsonObject | undefined)?.['local'] ?? ''));
+  const starts = entries.filter((entry) => entry['id'] === id).map(({ start: moment }) => localOf(moment));
   const there = starts.some((local) => local.startsWith(start));
   if (absent === true) return there ? at('calendar', `${id} is at ${start}`) : [];
   return there
@@ -135,7 +138,7 @@ const judgeQuery = (desk: string, { at: path, query, rows }: QueryExpect): reado
   try {
     const found = db.prepare(query).all() as unknown as Json;
     const plain = JSON.parse(JSON.stringify(found)) as Json;
-    if (isSame(plain, rows as Json)) return [];
+    if (isSame(plain, rows)) return [];
     return at('databases', `${query} gives ${JSON.stringify(plain)}, expected ${JSON.stringify(rows)}`);
   } catch (error) {
     return at(

@@ -31,7 +31,7 @@ export const outside = <T>(work: () => T): T => scope.run(undefined, work);
 /** Guards as long as anybody has it. Returns what lifts it. */
 export const guardNetwork = (): (() => void) => {
   if (users++ === 0) {
-    const original = Reflect.get(Socket.prototype, 'connect') as typeof Socket.prototype.connect;
+    const original: typeof Socket.prototype.connect = Reflect.get(Socket.prototype, 'connect');
     connect = original;
     Socket.prototype.connect = function guarded(this: Socket, ...args: unknown[]): Socket {
       const opened = scope.getStore();
@@ -44,7 +44,7 @@ export const guardNetwork = (): (() => void) => {
         return this;
       }
       return Reflect.apply(original, this, args) as Socket;
-    } as typeof Socket.prototype.connect;
+    };
   }
   let lifted = false;
   return () => {

@@ -163,7 +163,7 @@ class Living {
       const action = scenario.turns[progress.action];
       if (action === undefined) break;
       await this.#act(runtime, made.definition.name, action);
-      if (typeof action !== 'string' && 'rest' in action && action.rest === false) continue;
+      if (typeof action !== 'string' && 'rest' in action && !action.rest) continue;
       await this.#settle(runtime);
     }
     return made;
