@@ -1,10 +1,11 @@
 /** What a suite came to, as lines: the table by scenario and model, what failed and why, differences, and sums. */
+import type { Json } from '../event/json.ts';
 import type { Changed } from '../suite/exam/baseline.ts';
 import type { Divergence } from '../suite/exam/divergence.ts';
 import type { ExamReport, ExamRun, PairDifference, RunVerdict } from '../suite/exam/exam.ts';
 import { passPower, wilson } from '../suite/exam/rates.ts';
 import { countOf, formatCost, formatCount, formatDuration, formatShare } from '../view/format.ts';
-import { wrap } from './terminal/cells.ts';
+import { cells, pad, wrap } from './terminal/cells.ts';
 import { command } from './terminal/command.ts';
 import { fit, type Look } from './terminal/look.ts';
 import { dim, EMPTY, line, own, SIGN, strong, theirs, type Shown } from './terminal/shown.ts';
@@ -14,6 +15,8 @@ import { table, type Column, type Row } from './terminal/table.ts';
 const PASSED_SHOWN_MAX = 12;
 const PROBLEMS_SHOWN_MAX = 5;
 const NAME_CELLS_MIN = 24;
+/** UTF-16 units of a value that differs; --json has it whole. */
+const VALUE_LENGTH_MAX = 300;
 
 export type SuiteLines = {
   readonly report: ExamReport;
@@ -140,15 +143,14 @@ export const differenceLines = (
   { title, names, look }: DifferenceLines,
 ): readonly Shown[] => {
   const { one, other, before, path, values, cause } = divergence;
-  const width = Math.max(...names.map((name) => name.length));
-  const side = (name: string, deed: Divergence['one'], value: unknown): readonly Shown[] => {
-    const words = deed
-      ? `${deed.what}${deed.seq > 0 ? `, event ${deed.seq}` : ''}`
-      : one || other
-        ? 'nothing more'
-        : 'defined';
-    const shown = value === undefined ? '' : `  ${JSON.stringify(value)}`;
-    return wrapped(line`    ${name.padEnd(width)}  ${words}${shown}`, look, 6 + width);
+  const width = Math.max(...names.map((name) => cells(theirs(name))));
+  const side = (name: string, deed: Divergence['one'], value: Json | undefined): readonly Shown[] => {
+    const nothing = one || other ? own('nothing more') : own('defined as');
+    const words = deed ? line`${deed.what}${deed.seq > 0 ? `, event ${deed.seq}` : ''}` : nothing;
+    // Where another tool was called its name stands there already.
+    const told = path === '/tool' ? deed?.value['args'] : value;
+    const shown = told === undefined ? '' : valueText(told);
+    return wrapped(line`    ${pad(theirs(name), width)}  ${words}  ${shown}`, look, 6 + width);
   };
   const common = before.map(({ what }) => what).join(', ');
   return [
@@ -159,6 +161,15 @@ export const differenceLines = (
     ...wrapped(line`    cause: ${cause}`, look, 6),
   ];
 };
+
+/** Of a digest as much as tells it from others. */
+const valueText = (value: Json): string =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+    ? `${value.slice(0, 12)}…`
+    : cropped(JSON.stringify(value));
+
+const cropped = (text: string): string =>
+  text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text;
 
 export const changedLines = (changed: readonly Changed[], look: Look): readonly Shown[] =>
   changed.flatMap(({ scenario, how, divergence }) => {

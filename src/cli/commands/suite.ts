@@ -1,5 +1,6 @@
 /** onrecord suite: scenarios that an agent is examined by. init writes a first one, record makes one of a session. */
 import { badInput } from '../../errors.ts';
+import { crashSuite, type CrashedScenario } from '../../suite/exam/crash-suite.ts';
 import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite/exam/baseline.ts';
 import { NOISE } from '../../suite/exam/deeds.ts';
 import {
@@ -9,11 +10,15 @@ import {
   type ExamReport,
   type PairDifference,
 } from '../../suite/exam/exam.ts';
+import { examPage } from '../../suite/exam/page.ts';
+import { examSummary } from '../../suite/exam/summary.ts';
 import { junitXml } from '../../suite/exam/junit.ts';
 import { countOf, formatCount } from '../../view/format.ts';
 import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
+import { crashSuiteLines } from '../crash-suite-lines.ts';
 import {
+  type ExamFile,
   baselinePath,
   examsFor,
   modelNamed,
@@ -51,8 +56,14 @@ export const suite: Command = {
     },
     { flags: '--repeat <number>', description: 'run each so many times' },
     { flags: '--faults <file>', description: 'a fault plan that is in force in every run' },
+    {
+      flags: '--crash',
+      description: 'run: kill each scenario at every boundary; what it expects has to hold',
+    },
     { flags: '--jobs <number>', description: 'runs at the same time; default one for each processor' },
     { flags: '--junit <file>', description: 'write the result as JUnit XML' },
+    { flags: '--html <file>', description: 'write the result as a page' },
+    { flags: '--summary <file>', description: 'write the result as Markdown, for a pull request' },
     {
       flags: '--baseline <file>',
       description: 'compare: what the suite is held against; default baseline.json beside it',
@@ -99,18 +110,22 @@ const modelsOf = (input: Input): readonly string[] => {
   return names;
 };
 
-const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
+const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
   const all = readExams(path, cli.cwd);
   const filter = givenOption(input, 'filter');
   const files = all.filter(
     ({ scenario: { name, tags = [] } }) =>
       filter === undefined || name.includes(filter) || tags.some((tag) => tag.includes(filter)),
   );
-  if (files.length === 0)
-    throw badInput(
-      'suite-empty',
-      `--filter "${filter ?? ''}" leaves none of ${countOf(all.length, 'scenario')}. Nothing was examined.`,
-    );
+  if (files.length > 0) return files;
+  throw badInput(
+    'suite-empty',
+    `--filter "${filter ?? ''}" leaves none of ${countOf(all.length, 'scenario')}. Nothing was examined.`,
+  );
+};
+
+const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
+  const files = chosen(cli, input, path);
   const plan = givenOption(input, 'faults');
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
@@ -142,8 +157,9 @@ const wholeNumber = (input: Input, name: string, most: number): number | undefin
 };
 
 const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
+  if (isGiven(input, 'crash')) return crash(cli, input, path);
   const report = await examined(cli, input, path);
-  await writeJunit(cli, input, report);
+  await writeReports(cli, input, report);
   const differences = differencesOf(report.runs);
   const name = givenOption(input, 'baseline') ?? baselinePath(path, cli.cwd);
   const baseline = modelsOf(input).length === 0 ? readBaseline(name, cli.cwd) : undefined;
@@ -157,6 +173,27 @@ const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
   return exitOf(report);
 };
 
+/** Every scenario with its process killed at every boundary. */
+const crash = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
+  const files = chosen(cli, input, path);
+  const progress = cli.screen.progress();
+  let found: readonly CrashedScenario[];
+  try {
+    found = await crashSuite({
+      exams: examsFor(cli, files, modelsOf(input).slice(0, 1)),
+      signal: cli.interrupt.signal,
+      onProgress: (done, total, wrong) =>
+        progress.set({ done, total, unit: 'scenarios', note: line`${formatCount(wrong)} wrong` }),
+    });
+  } finally {
+    progress.end();
+  }
+  if (cli.screen.jsonMode) cli.screen.json({ scenarios: found });
+  else cli.screen.out(...crashSuiteLines(found, cli.screen.look));
+  if (found.some(({ unjudged }) => unjudged.length > 0)) return EXIT.notJudged;
+  return found.some(({ wrong }) => wrong.length > 0) ? EXIT.failed : EXIT.done;
+};
+
 const exitOf = ({ runs, complete }: ExamReport): ExitCode => {
   if (!complete || runs.some(({ verdict }) => verdict === 'errored')) return EXIT.notJudged;
   return runs.some(({ verdict }) => verdict === 'failed') ? EXIT.failed : EXIT.done;
@@ -165,7 +202,7 @@ const exitOf = ({ runs, complete }: ExamReport): ExitCode => {
 const compare = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
   const models = modelsOf(input);
   const report = await examined(cli, input, path);
-  await writeJunit(cli, input, report);
+  await writeReports(cli, input, report);
   const differences = differencesOf(report.runs);
   const name = givenOption(input, 'baseline') ?? baselinePath(path, cli.cwd);
   const against = models.length < 2 ? readBaseline(name, cli.cwd) : undefined;
@@ -203,9 +240,17 @@ const writeBaseline = async (cli: Cli, { name, report, judged }: Update): Promis
   return EXIT.done;
 };
 
-const writeJunit = async (cli: Cli, input: Input, report: ExamReport): Promise<void> => {
-  const name = givenOption(input, 'junit');
-  if (name !== undefined) await writeOutput(cli, { name, force: true }, [junitXml(report)]);
+const writeReports = async (cli: Cli, input: Input, report: ExamReport): Promise<void> => {
+  const differences = differencesOf(report.runs);
+  const texts: Readonly<Record<string, () => string>> = {
+    junit: () => junitXml(report),
+    html: () => examPage(report, differences),
+    summary: () => examSummary(report, differences),
+  };
+  for (const [option, text] of Object.entries(texts)) {
+    const name = givenOption(input, option);
+    if (name !== undefined) await writeOutput(cli, { name, force: true }, [text()]);
+  }
 };
 
 type Printed = {

@@ -54,7 +54,14 @@ export const aspectsOf = (agent: AgentDefinition): Aspects => ({
   context: digestOf({ context: agent.context ?? {}, ask: agent.policy.ask ?? {} }),
 });
 
-export const deedsOf = (trace: Trace, agent: AgentDefinition, noise: NoiseText): readonly Deed[] => {
+export type Played = {
+  readonly trace: Trace;
+  readonly agent: AgentDefinition;
+  /** The event that ended each turn. */
+  readonly ends: ReadonlyMap<number, number>;
+};
+
+export const deedsOf = ({ trace, agent, ends }: Played, noise: NoiseText): readonly Deed[] => {
   const { reads = 'order' } = noise;
   const found: Deed[] = [];
   let gathered: Deed[] = [];
@@ -72,7 +79,7 @@ export const deedsOf = (trace: Trace, agent: AgentDefinition, noise: NoiseText):
         } else gathered.push(deed);
       }
     flush();
-    found.push(turnDeed(turn));
+    found.push(turnDeed({ ...turn, seq: ends.get(turn.turn) ?? turn.seq }));
   }
   return found;
 };

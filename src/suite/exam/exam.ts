@@ -158,14 +158,17 @@ const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
 
 type Judged = Omit<ExamRun, 'scenario' | 'model' | 'repeat' | 'live' | 'ms'>;
 
-const judgedRun = async ({ scenario }: Candidate, playing: Playing): Promise<Judged> => {
+const judgedRun = async ({ scenario, live }: Candidate, playing: Playing): Promise<Judged> => {
   const { session, events, agent, unfired, answers } = playing;
   const trace = traceOf(session, events);
   const problems = await judge(scenario.expect, { ...playing, trace });
   const { definition } = agent;
+  const ends = new Map(
+    events.flatMap(({ type, data, seq }) => (type === 'turn.ended' ? [[data.turn, seq] as const] : [])),
+  );
   const { model } = agent;
-  const spare = 'unusedSteps' in model ? (model as ScriptedModel).unusedSteps(answers) : 0;
-  const expected = scenario.expect.unusedSteps;
+  const spare = !live && 'unusedSteps' in model ? (model as ScriptedModel).unusedSteps(answers) : 0;
+  const expected = live ? 0 : scenario.expect.unusedSteps;
   const unjudged: readonly Problem[] = [
     ...unfired.map((fault) => ({
       expectation: 'faults',
@@ -186,7 +189,10 @@ const judgedRun = async ({ scenario }: Candidate, playing: Playing): Promise<Jud
   return {
     verdict: errored ? 'errored' : problems.length > 0 ? 'failed' : 'passed',
     problems: [...unjudged, ...problems, ...(problems.length > 0 ? closedTo(playing) : [])],
-    signature: { deeds: deedsOf(trace, definition, scenario.noise), aspects: aspectsOf(definition) },
+    signature: {
+      deeds: deedsOf({ trace, agent: definition, ends }, scenario.noise),
+      aspects: aspectsOf(definition),
+    },
     steps: requests,
     calls,
     cost,

@@ -15,7 +15,7 @@ import type { CallState } from '../../session/state.ts';
 import type { Tool, ToolContext } from '../../tool/tool.ts';
 import type { Agent } from '../../worker/agent.ts';
 import { openRuntime, type Runtime } from '../../worker/runtime.ts';
-import { Boundaries } from '../crash/boundary.ts';
+import { Boundaries, type Kill, type Seen } from '../crash/boundary.ts';
 import { SimulatedLife } from '../crash/life.ts';
 import type { Turnstile } from '../crash/turnstile.ts';
 import { FaultPlan, type Fault } from '../fault-plan.ts';
@@ -59,6 +59,8 @@ export type Playing = {
   readonly executed: readonly Executed[];
   readonly changed: readonly string[];
   readonly unfired: readonly Fault[];
+  /** Boundaries that it came to, and those at which it was killed. */
+  readonly seen: Seen;
   /** Hosts that were wanted and are closed. */
   readonly refused: readonly string[];
   /** Answers of the model that are on record: failures that a fault plan made are none. */
@@ -75,10 +77,18 @@ type Progress = {
   before: ReadonlyMap<string, string> | undefined;
 };
 
-export type PlayPlace = { readonly folder: string; readonly faults: readonly Fault[] };
+export type PlayPlace = {
+  readonly folder: string;
+  readonly faults: readonly Fault[];
+  /** The boundaries at which its process is killed. */
+  readonly kill?: Kill;
+};
 
 /** `folder` is empty and the run's own. */
-export const playScenario = async (candidate: Candidate, { folder, faults }: PlayPlace): Promise<Playing> => {
+export const playScenario = async (
+  candidate: Candidate,
+  { folder, faults, kill = [] }: PlayPlace,
+): Promise<Playing> => {
   const { scenario, home } = candidate;
   const staged = new StagedClock(Date.parse(scenario.clock), candidate.live);
   const opened = await openedHosts(scenario.network);
@@ -87,15 +97,17 @@ export const playScenario = async (candidate: Candidate, { folder, faults }: Pla
   layDesk(desk, scenario.desk, home);
   const progress: Progress = { session: '', action: 0, executed: [], answered: new Map(), before: undefined };
   let plan = new FaultPlan(faults, { clock: staged.clock });
+  let seen: Seen | undefined;
   for (let lives = 0; lives < LIVES_MAX; lives++) {
     const life = new SimulatedLife(staged.clock);
     const die = (): Promise<never> => life.die();
     plan = new FaultPlan(faults, { clock: life.clock, die, state: plan.state });
-    const boundaries = new Boundaries({ kill: [], plan, die, isDead: () => life.dead });
+    const boundaries = new Boundaries({ kill, plan, die, isDead: () => life.dead, seen });
     const living = new Living({ candidate, staged, life, boundaries, log, desk, opened, progress });
     const work = within(opened, () => living.run());
     const ended = await staged.during(Promise.race([work, life.died]));
     life.end();
+    ({ seen } = boundaries);
     if (ended === 'died') continue;
     const events = progress.session === '' ? [] : (await log.read(progress.session)).map(open);
     return {
@@ -107,6 +119,7 @@ export const playScenario = async (candidate: Candidate, { folder, faults }: Pla
       executed: progress.executed,
       changed: changedFiles(progress.before ?? new Map(), deskDigests(desk)),
       unfired: plan.unfired(),
+      seen: boundaries.seen,
       refused: opened.refused,
       answers: answersIn(events, progress.answered),
     };
