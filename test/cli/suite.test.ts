@@ -248,3 +248,21 @@ test('repeated runs of a script say the same; what cannot be asked for is said',
   ]);
   expect((await suite().onrecord('suite', 'destroy')).stderr).toContain('init, run, record or compare');
 });
+
+test('--crash kills a scenario at every boundary, and what it expects holds all the same', async () => {
+  const ran = await run(suite(), '--crash', '--json');
+  const { scenarios } = JSON.parse(ran.stdout) as {
+    readonly scenarios: readonly {
+      readonly boundaries: number;
+      readonly same: number;
+      readonly wrong: readonly unknown[];
+    }[];
+  };
+  const [found] = scenarios;
+  expect([ran.code, found?.wrong]).toEqual([0, []]);
+  expect(found?.boundaries).toBeGreaterThan(15);
+  expect(found?.same).toBe(found?.boundaries);
+  // What does not pass in peace is not judged.
+  const broken = await run(suite(SCENARIO.replace('equals: paid', 'equals: open')), '--crash');
+  expect([broken.code, broken.stdout.includes('does not pass without a kill')]).toEqual([8, true]);
+});
