@@ -31,7 +31,7 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
   8: 'could not be judged: suite errored, fault never reached',
   9: 'store not usable (locked, full, network folder, damaged)',
   10: 'not allowed (token, role, four eyes)',
-  11: 'rehearsal: it did otherwise than the record',
+  11: 'did otherwise: a rehearsal than its record, a suite than its baseline',
   130: 'interrupted by Ctrl C; the session is whole and can be resumed',
 };
 
