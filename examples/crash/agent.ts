@@ -13,25 +13,27 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { defineAgent, scriptedModel, tool, type Agent, type Tool } from '../../src/index.ts';
+import { defineAgent, scriptedModel, tool, type Agent, type Model, type Tool } from '../../src/index.ts';
 import { scriptOf } from '../script.ts';
 
 export type StockroomOptions = {
   /** The folder that holds stock.json, orders/ and deliveries.log; made where it does not exist. */
   readonly desk: string;
+  /** Default: the scripted model of `script.yaml`. */
+  readonly model?: Model;
 };
 
 type Stock = Record<string, number>;
 
 const ITEM = z.enum(['hinges', 'handles']);
 
-export const stockroom = ({ desk }: StockroomOptions): Agent => {
+export const stockroom = ({ desk, model }: StockroomOptions): Agent => {
   setUp(desk);
   return defineAgent({
     name: 'stockroom',
     description: 'Counts the stock, corrects it, files orders and calls for the delivery.',
     instructions: 'You look after a small stockroom. A delivery is called for once, and a person decides.',
-    model: scriptedModel(scriptOf(import.meta.dirname)),
+    model: model ?? scriptedModel(scriptOf(import.meta.dirname)),
     tools: [count(desk), correct(desk), order(desk), deliver(desk)],
   });
 };

@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   export: async () => (await import('./commands/export.ts')).exportSession,
   import: async () => (await import('./commands/import.ts')).importFile,
   anchor: async () => (await import('./commands/anchor.ts')).anchor,
+  suite: async () => (await import('./commands/suite.ts')).suite,
   'crash-test': async () => (await import('./commands/crash-test.ts')).crashTest,
   measure: async () => (await import('./commands/measure.ts')).measure,
   agents: async () => (await import('./commands/agents.ts')).agents,

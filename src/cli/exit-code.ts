@@ -31,11 +31,16 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
   8: 'could not be judged: suite errored, fault never reached',
   9: 'store not usable (locked, full, network folder, damaged)',
   10: 'not allowed (token, role, four eyes)',
-  11: 'rehearsal: it did otherwise than the record',
+  11: 'did otherwise: a rehearsal than its record, a suite than its baseline',
   130: 'interrupted by Ctrl C; the session is whole and can be resumed',
 };
 
 const USAGE_CODES: ReadonlySet<string> = new Set([
+  'baseline-invalid',
+  'baseline-not-found',
+  'script-not-found',
+  'suite-not-found',
+  'suite-too-large',
   'file-exists',
   'redaction-matched-nothing',
   'redaction-invalid',
@@ -107,7 +112,7 @@ const byCode = ({ code, next }: OnrecordError): ExitCode => {
     return EXIT.tooNew;
   if (code === 'store-copy-damaged') return EXIT.proofFailed;
   if (code.startsWith('store-')) return EXIT.store;
-  if (code === 'fault-not-reached') return EXIT.notJudged;
+  if (code === 'fault-not-reached' || code === 'suite-empty') return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;
   if (NOT_ALLOWED_CODES.has(code)) return EXIT.notAllowed;
   if (USAGE_CODES.has(code)) return EXIT.usage;

@@ -72,7 +72,13 @@ const schemaFor = (file: unknown): z.ZodType => {
 };
 
 /** What an agent file may refer to. */
-export type AgentFilePlace = ToolSetPlace & { readonly providers?: readonly Provider[] | undefined };
+export type AgentFilePlace = ToolSetPlace & {
+  readonly providers?: readonly Provider[] | undefined;
+  /** Where paths of tools begin instead: the desk of a scenario. */
+  readonly desk?: string;
+  /** Instead of the file's own. */
+  readonly model?: Model;
+};
 
 type ModelInFile =
   | string
@@ -111,8 +117,16 @@ export const readAgentFile = async (where: string, place: AgentFilePlace): Promi
   const file = document.check(schemaFor(document.value)) as AgentFile;
   const tools: Tool[] = [];
   for (const [index, set] of (file.tools ?? []).entries())
-    tools.push(...(await placed(document, ['tools', index], () => toolsOf(set, place))));
-  const model = await placed(document, placeOfModel(file.model), () => modelIn(file.model, place));
+    tools.push(
+      ...(await placed(document, ['tools', index], () =>
+        toolsOf(set, { ...place, folder: place.desk ?? place.folder }),
+      )),
+    );
+  const model = await placed(
+    document,
+    placeOfModel(file.model),
+    () => place.model ?? modelIn(file.model, place),
+  );
   const policy = policyIn(file.policy ?? []);
   const { description, instructions, limits: given, context: plan } = file;
   // Rules that cannot mean what they say are refused at the rules, not at the head of the file.

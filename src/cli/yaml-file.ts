@@ -65,7 +65,9 @@ export const readYaml = (bytes: Uint8Array, file: YamlFile): YamlDocument => {
     check(schema) {
       const parsed = schema.safeParse(value);
       if (parsed.success) return parsed.data;
-      const [issue] = parsed.error.issues;
+      // A misspelt key is also missing under its right name: what was written says more than what was not.
+      const issue =
+        parsed.error.issues.find(({ code }) => code === 'unrecognized_keys') ?? parsed.error.issues[0];
       throw issue ? issueError(document, place, issue, schema) : fail('is not as expected');
     },
   };

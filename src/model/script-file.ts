@@ -72,7 +72,10 @@ const step = reply.extend({
   choose: z.array(reply.extend({ when: z.string().optional() })).optional(),
 });
 
-const schema = z.strictObject({ name: z.string().default('script'), steps: z.array(step) });
+/** The steps of a script, as a schema: for files that hold one. */
+export const scriptSteps: z.ZodType = z.array(step);
+
+const schema = z.strictObject({ name: z.string().default('script'), steps: scriptSteps });
 
 /** Reads a script. Throws `script-invalid` with line and column. */
 export const readScript = (text: string, where: string): Script => {

@@ -94,7 +94,7 @@ const startIn = (folder: string, args: readonly string[]): Running => {
 /** A stage is never interrupted. */
 const noSignal = (): unknown => undefined;
 
-const onStage = async (
+export const onStage = async (
   folder: string,
   { columns, env = {} }: StageOptions,
   args: readonly string[],

@@ -27,6 +27,11 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#planned.delete(planned) };
   }
 
+  /** Whether somebody waits for a moment. */
+  get isAwaited(): boolean {
+    return this.#planned.size > 0;
+  }
+
   /** The wall clock alone goes forth or back, as after a time correction. */
   jump(ms: number): void {
     this.#wall += ms;
