@@ -130,7 +130,7 @@ export const describeReading = (name: string, fresh: () => Promise<LogStore>): v
     test('page by page every session is listed once, also those of one moment', async () => {
       const store = await fresh();
       const names = ['a', 'B', 'c-1', 'c.2', 'ä', 'z'];
-      for (const [i, name] of names.entries()) await put(store, name, summary('done', 10 + (i % 2)));
+      for (const [i, one] of names.entries()) await put(store, one, summary('done', 10 + (i % 2)));
       const all = (await store.sessions()).map(({ session }) => session);
       expect(all.toSorted()).toEqual(names.toSorted());
       const paged: string[] = [];
