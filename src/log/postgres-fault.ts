@@ -82,15 +82,12 @@ export const postgresFault = (error: unknown, shown: string): unknown => {
 };
 
 export const notMigrated = (shown: string, cause?: unknown): OnrecordError =>
-  new OnrecordError(
-    `The database ${shown} has no tables of Onrecord yet. Make them once with: onrecord migrate`,
-    {
-      code: 'store-not-migrated',
-      next: 'ask-a-person',
-      hint: 'onrecord migrate',
-      cause,
-    },
-  );
+  new OnrecordError(`The database ${shown} has no tables of Onrecord yet. They are made once.`, {
+    code: 'store-not-migrated',
+    next: 'ask-a-person',
+    hint: 'onrecord migrate',
+    cause,
+  });
 
 export const onStandby = (shown: string): StorageError =>
   new StorageError(

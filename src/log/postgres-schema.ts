@@ -44,7 +44,7 @@ export const checkFormat = async (ask: Ask, place: PostgresPlace): Promise<void>
   if (format === 0) throw notMigrated(place.shown);
   if (format < POSTGRES_FORMAT)
     throw new OnrecordError(
-      `The tables of ${place.shown} have format ${format}; this program works with ${POSTGRES_FORMAT}. Bring them up to date with: onrecord migrate`,
+      `The tables of ${place.shown} have format ${format}; this program works with ${POSTGRES_FORMAT}. They have to be brought up to date.`,
       {
         code: 'store-too-old',
         next: 'ask-a-person',

@@ -89,7 +89,7 @@ export class PostgresLog implements LogStore {
   private constructor(place: PostgresPlace, options: PostgresOptions) {
     const { clock = systemClock, durability = 'primary', answerMs } = options;
     this.#place = place;
-    this.name = `postgres ${place.shown}`;
+    this.name = place.shown;
     this.#sql = statements(place.schema);
     const connection = (purpose: string, more: Partial<ConnectionOptions> = {}): Connection =>
       new Connection({ place, clock, purpose, ...(answerMs !== undefined && { answerMs }), ...more });

@@ -111,7 +111,7 @@ export type Change = { readonly session: string; readonly head: number; readonly
 export type ChangeListener = (change: Change) => void;
 
 export type LogStore = {
-  /** For people: "sqlite .onrecord/log.db". */
+  /** For people: "sqlite .onrecord/log.db", or a URL without its password. */
   readonly name: string;
   append(append: Append): Promise<void>;
   /** Events from `from` (default 1) to `to` (default the head), both included, in order. */

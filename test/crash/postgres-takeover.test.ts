@@ -95,7 +95,7 @@ describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`,
     },
   );
 
-  test('a process that stands still longer than its lease is taken over from, and is fenced when it goes on', async () => {
+  test('a process that stands still longer than its lease is taken over from, and adds nothing when it goes on', async () => {
     const { url, world, acts } = await scene();
     const child = startChild('child-agent.ts', [url, world, 'tools']);
     const session = await sessionOf(child);
