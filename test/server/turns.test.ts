@@ -168,7 +168,7 @@ describe('while a turn runs', () => {
     const late = await house.json(`/sessions/${session}/calls/1.1.1/decision`, {
       body: { digest: call?.digest, decision: { do: 'approve' } },
     });
-    expect(late.status).toBe(404);
+    expect(late.status).toBe(409);
     expect(house.stage.world.executions).toEqual([]);
   });
 });
