@@ -22,7 +22,6 @@ export const NOT_COVERED: Readonly<Record<string, string>> = {
     'shown in test/view/cache-reuse.test.ts with instructions that hold a time; a warning at the definition is not built',
   'FC-121': SUITE,
   'FC-123': SUITE,
-  'FC-126': SUITE,
   'FC-128': SUITE,
   'FC-139':
     'shown for zones and host zones in test/tool/calendar-time.test.ts, which starts processes with another TZ',

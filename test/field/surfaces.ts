@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { digestOf } from '../../src/event/canonical.ts';
+import type { Json } from '../../src/event/json.ts';
 import { formatDeadline } from '../../src/view/format.ts';
 import { readYaml } from '../../src/cli/yaml-file.ts';
 import { httpTools } from '../../src/tool/http/get.ts';
@@ -37,6 +39,16 @@ export const SURFACES: Readonly<Record<string, Plan>> = {
     );
     for (const [key, value] of Object.entries(values)) expect([key, found[key]]).toEqual([key, value]);
     expect(found['version']).not.toBe('1.1');
+  },
+  'FC-126': async (given) => {
+    const bytes = Buffer.from(String(valueOf(String(given.input['file_js']))));
+    const unix = Buffer.from(bytes.toString('utf8').replaceAll('\r\n', '\n').slice(1));
+    const file = { where: 'case.yaml', code: 'agent-file-invalid' };
+    expect(readYaml(bytes, file).value).toEqual({ name: given.expect['name'], user: given.expect['user'] });
+    expect(digestOf(readYaml(bytes, file).value as Json)).toBe(digestOf(readYaml(unix, file).value as Json));
+    // Lines are counted as an editor shows them.
+    const broken = Buffer.concat([bytes, Buffer.from('\r\nbad: &a x\r\n')]);
+    expect(() => readYaml(broken, file)).toThrow(/case\.yaml:6:/);
   },
   'FC-153': async (given) => {
     const evil = valueOf(
