@@ -81,7 +81,7 @@ describe.skipIf(reason !== undefined)(`onrecord over PostgreSQL${skipped}`, { ti
     const session = await project.session('single');
     await project.onrecord(['mode', 'read-only']);
     await project.onrecord(['mode', 'normal']);
-    const fork = await project.onrecord(['fork', session, '--at', '2']);
+    const fork = await project.onrecord(['fork', session, '--at', '2', '--close-open']);
     expect(fork).toMatchObject({ code: 0 });
     // The gate's own log stands in no list, and that is no flaw.
     expect(await project.onrecord(['verify', '--all'])).toMatchObject({ code: 0 });

@@ -15,7 +15,7 @@ import { tool } from '../../src/tool/tool.ts';
 import { until } from '../kit/clock.ts';
 import { startChild } from '../kit/child.ts';
 import { openSqlite } from '../kit/folder.ts';
-import { CAN_MOUNT, Disk } from '../crash/children/disk.ts';
+import { Disk } from '../crash/children/disk.ts';
 import { doorOf } from './approvals.ts';
 import { Bench } from './bench.ts';
 import { expectEffects, expectLog, expectRun } from './expected.ts';
@@ -184,7 +184,6 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     expectEffects(bench, { write_a: 1, write_b: 1 });
   },
   'FC-87': async (given) => {
-    if (!CAN_MOUNT) return;
     const disk = new Disk(4 * 1024 * 1024);
     const bench = new Bench(given, { path: join(disk.folder, 'log.db'), clock: 'real' });
     bench.onAsked = () => disk.fill();

@@ -1,5 +1,6 @@
 /** Every situation of the field cases, each as a test of its own; what is not tried stands here with the reason. */
 import { describe, expect, test } from 'vitest';
+import { CAN_MOUNT } from '../crash/children/disk.ts';
 import { APPROVALS } from './approvals.ts';
 import { DATA_TOOLS } from './data-tools.ts';
 import { DURABILITY } from './durability.ts';
@@ -22,11 +23,13 @@ const PLANS: Readonly<Record<string, Plan>> = {
 };
 
 const cases = GIVEN ?? [];
+// A case may have a plan that this machine cannot try.
+const planOf = (id: string): Plan | undefined => (NOT_COVERED[id] === undefined ? PLANS[id] : undefined);
 const tried = cases.flatMap((given) => {
-  const plan = PLANS[given.id];
+  const plan = planOf(given.id);
   return plan ? [{ ...given, play: () => plan(given) }] : [];
 });
-const left = cases.filter(({ id }) => !PLANS[id]);
+const left = cases.filter(({ id }) => !planOf(id));
 const CASE_MS = 60_000;
 
 describe('field cases', () => {
@@ -42,6 +45,7 @@ describe('field cases', () => {
     const words = left.map(({ id, title }) => `  ${id} ${title}: ${NOT_COVERED[id] ?? 'NO REASON'}`);
     console.info([`field cases: ${tried.length} of ${cases.length} tried; not tried:`, ...words].join('\n'));
     expect(left.filter(({ id }) => NOT_COVERED[id] === undefined).map(({ id }) => id)).toEqual([]);
-    expect(Object.keys(NOT_COVERED).filter((id) => PLANS[id])).toEqual([]);
+    const unable = CAN_MOUNT ? [] : ['FC-87'];
+    expect(Object.keys(NOT_COVERED).filter((id) => PLANS[id])).toEqual(unable);
   });
 });

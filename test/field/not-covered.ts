@@ -1,19 +1,23 @@
 /** Cases that are not tried, each with what is missing or where it is shown instead. */
+import { CAN_MOUNT } from '../crash/children/disk.ts';
+
 const MCP = 'tool servers (MCP) are not built';
-const SUITE = 'suites of scenarios and recordings are not built on this branch';
+const SUITE = 'this harness does not drive suites yet; test/suite and test/cli/suite.test.ts do';
 
 export const NOT_COVERED: Readonly<Record<string, string>> = {
   'FC-07': MCP,
   'FC-11': MCP,
   'FC-68':
     'there is no tool that runs shell commands; remembered leave holds conditions on arguments, never prefixes of text (test/spec/grant*.test.ts)',
-  'FC-89': 'PostgreSQL is not built on this branch',
+  ...(!CAN_MOUNT && { 'FC-87': 'no disk of its own can be mounted here' }),
+  'FC-89':
+    'this harness runs on SQLite only; test/contract/postgres-*.test.ts and test/crash/postgres-*.test.ts run on PostgreSQL',
   'FC-95':
-    'workers on PostgreSQL are not built on this branch; fencing on SQLite is shown in test/contract and test/crash',
+    'this harness runs on SQLite only; fencing is shown in test/contract, take-over in test/crash/postgres-takeover.test.ts',
   'FC-99':
     'there is one version of the log so far; test/golden holds its logs, test/promise/newer.test.ts what is newer',
   'FC-106':
-    'definitions of two agents are compared by rehearse; the report of a comparison belongs to suites, not built on this branch',
+    'this harness does not drive suites yet; test/suite/exam.test.ts plants such changes and reads the report',
   'FC-107': MCP,
   'FC-109': MCP,
   'FC-111': MCP,
@@ -25,5 +29,5 @@ export const NOT_COVERED: Readonly<Record<string, string>> = {
   'FC-128': SUITE,
   'FC-139':
     'shown for zones and host zones in test/tool/calendar-time.test.ts, which starts processes with another TZ',
-  'FC-161': 'programs in rooms are not built on this branch',
+  'FC-161': 'this harness starts no rooms yet; test/room/attacks.test.ts does',
 };
