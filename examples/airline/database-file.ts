@@ -57,7 +57,8 @@ export class AirlineFile {
   constructor(path: string, base: () => Base, afterCommit: () => void = () => undefined) {
     this.#afterCommit = afterCommit;
     this.#db = new DatabaseSync(path, { timeout: BUSY_MS });
-    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    // Without a write-ahead log: two that make the same new file at once wait for each other.
+    this.#db.exec('PRAGMA synchronous = FULL');
     this.#transaction(() => {
       this.#db.exec(SCHEMA);
       if (this.#db.prepare('SELECT 1 FROM record LIMIT 1').get() === undefined) this.#fill(base());

@@ -10,8 +10,7 @@ import type { Level } from '../../src/room/level.ts';
 import { jobOf } from './rooms-job.ts';
 import { openRooms, tryLevel, type RoomRun, type Rooms, type RoomsOptions } from '../../src/room/rooms.ts';
 
-const { CI, ROOM_REQUIRE, ROOM_WITHOUT } = process.env;
-const isRequired = ROOM_REQUIRE === 'gvisor' || (CI === 'true' && ROOM_WITHOUT !== 'gvisor');
+const isRequired = process.env['ROOM_REQUIRE'] === 'gvisor';
 
 /** Made once for a file of tests, because the root of a room is 150 MB; gone when the file is over. */
 export const roomFolder: string = mkdtempSync(join(tmpdir(), 'onrecord-room-test-'));

@@ -28,7 +28,8 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'anchor', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],
-  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'models', 'doctor', 'backup', 'restore']],
+  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'models', 'doctor']],
+  ['Keep', ['backup', 'restore', 'copy', 'migrate']],
 ];
 
 const TOPIC_EXIT_CODES = 'exit-codes';
