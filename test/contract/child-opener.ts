@@ -19,4 +19,5 @@ for (let n = 0; n < arrived.length; n++) {
     wrong.push(String(error));
   }
 }
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
 parentPort?.postMessage(wrong);
