@@ -73,6 +73,8 @@ describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`,
         const { url, world, acts } = await scene();
         const child = startChild('child-agent.ts', [url, world, 'tools']);
         const session = await sessionOf(child);
+        // Not before: a session that nobody drives yet is anybody's.
+        await soon('the child drives it', () => acts().length > 0);
         const told: string[] = [];
         const runtime = await elsewhere(url, told);
         await soon('every chore has acted', () => acts().length === 1 + CHORES.length);
