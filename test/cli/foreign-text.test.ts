@@ -60,7 +60,7 @@ const clean = (
 ): void => {
   expect({ what, found: forbiddenIn(stdout, colour) }).toEqual({ what, found: undefined });
   // On stderr our own erase of the line of progress may stand.
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   const bare = stderr.replaceAll(/\r\u001b\[2K/g, '');
   expect({ what, found: forbiddenIn(bare, colour) }).toEqual({ what, found: undefined });
 };
