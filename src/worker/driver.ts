@@ -472,9 +472,10 @@ export class Driver {
     const { clock } = this.#options;
     const { state } = this.#live;
     const planned = next(state).filter((work) => work.kind === 'resend' || work.kind === 'start');
+    // Read before it is asked what is due: whatever falls due between the two has a timer.
+    const waits = planned.map((work) => this.#left(work)).filter((ms) => ms > 0);
     // Its time came while the batch was written: no timer would tell.
     if (!this.#stop.signal.aborted && planned.some((work) => this.#isDue(work, state))) return;
-    const waits = planned.map((work) => this.#left(work)).filter((ms) => ms > 0);
     const timer = waits.length > 0 ? clock.after(Math.min(...waits), () => this.#wake.raise()) : undefined;
     await this.#wake.raised();
     timer?.cancel();
