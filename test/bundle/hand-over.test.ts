@@ -117,7 +117,7 @@ describe('a bundle on another machine', () => {
     expect(html).toContain('Content was removed by rule (tool:mail.read)');
     expect(html).not.toContain('Friday morning would suit us');
     writeFileSync(join(here.folder, 'rules.txt'), '# what strangers wrote\ntool:mail.read\nfield:reason\n');
-    const byFile = await here.onrecord(['export', session, '--redact', '@rules.txt', '-o', 'x.onrecord']);
+    const byFile = await here.process(['export', session, '--redact', '@rules.txt', '-o', 'x.onrecord']);
     expect([byFile.code, byFile.stderr]).toEqual([2, expect.stringContaining('redaction-matched-nothing')]);
     expect(existsSync(join(here.folder, 'x.onrecord'))).toBe(false);
   }, 60_000);

@@ -8,10 +8,12 @@ import { onTestFinished } from 'vitest';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent } from '../../src/event/events.ts';
 import { openRuntime, SqliteLog, type Actor, type Config, type Runtime } from '../../src/index.ts';
+import { main } from '../../src/cli/main.ts';
 import { approvals, type Approval } from '../../src/view/approval.ts';
 import { recordOf, type SessionRecord } from '../../src/view/record.ts';
 import { tempFolder } from '../kit/folder.ts';
 import { agentsIn } from './desk-agents.ts';
+import { StageStream } from './terminal-stage.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'bin/onrecord.js');
@@ -40,6 +42,8 @@ export const passed = (at: number): Promise<void> =>
     };
     look();
   });
+
+type Given = { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> };
 
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
@@ -104,11 +108,23 @@ export class Project {
     return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
   }
 
-  /** A process of its own. */
-  async onrecord(
-    args: readonly string[],
-    { stdin = '', env = {} }: { stdin?: string; env?: Readonly<Record<string, string>> } = {},
-  ): Promise<Ran> {
+  /** The program in this process: a tenth of the time of one of its own. */
+  async onrecord(args: readonly string[], { env = {} }: Pick<Given, 'env'> = {}): Promise<Ran> {
+    const streams = { stdin: new StageStream(), stdout: new StageStream(), stderr: new StageStream() };
+    streams.stdin.end();
+    const stage = {
+      ...streams,
+      argv: ['node', 'onrecord', ...args],
+      env: environment(env),
+      cwd: () => this.folder,
+      once: () => undefined,
+    };
+    const code = await main(stage as unknown as NodeJS.Process);
+    return { code, stdout: streams.stdout.written, stderr: streams.stderr.written };
+  }
+
+  /** A process of its own, for what only another process can show. */
+  async process(args: readonly string[], { stdin = '', env = {} }: Given = {}): Promise<Ran> {
     const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: this.folder, env: environment(env) });
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

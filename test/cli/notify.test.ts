@@ -38,7 +38,7 @@ describe('notify in the configuration', () => {
     writeFileSync(script, '#!/bin/sh\ncat >> told.jsonl\n');
     chmodSync(script, 0o755);
     const env = { CHAT_SECRET: SECRET };
-    const ran = await project.onrecord(['run', 'single', 'Go on.'], { env });
+    const ran = await project.process(['run', 'single', 'Go on.'], { env });
     expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('onrecord approvals s_')]);
     const told = JSON.parse(readFileSync(join(project.folder, 'told.jsonl'), 'utf8')) as Record<
       string,
@@ -59,8 +59,8 @@ describe('notify in the configuration', () => {
     const session = told['session'] ?? '';
     const shown = await project.onrecord(['show', session, '--timeline'], { env });
     expect(shown.stdout).toContain('hook, chat told of the question');
-    expect((await project.onrecord(['doctor'], { env })).stdout).toContain('told by hook, chat');
-    await project.onrecord(['resume', session], { env });
+    expect((await project.process(['doctor'], { env })).stdout).toContain('told by hook, chat');
+    await project.process(['resume', session], { env });
     expect(posted).toHaveLength(1);
   });
 
@@ -69,12 +69,12 @@ describe('notify in the configuration', () => {
     const project = new Project({ notify: [{ webhook: { url, secretEnv: 'CHAT_SECRET' } }] });
     const doctor = await project.onrecord(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining('CHAT_SECRET is not set')]);
-    const ran = await project.onrecord(['run', 'single', 'Go on.']);
+    const ran = await project.process(['run', 'single', 'Go on.']);
     expect(ran.code).toBe(3);
     expect(ran.stderr).toContain('▲ Not set, so nobody is told there: CHAT_SECRET.');
     expect(posted).toEqual([]);
     // Whoever has it tells what is left to be told.
-    await project.onrecord(['run', 'single', 'And again.'], { env: { CHAT_SECRET: SECRET } });
+    await project.process(['run', 'single', 'And again.'], { env: { CHAT_SECRET: SECRET } });
     expect(posted).toHaveLength(2);
   });
 

@@ -138,7 +138,7 @@ describe('settle', () => {
 
   it('settles what a killed process left behind', async () => {
     const project = new Project();
-    const died = await project.onrecord(['run', 'crash', 'Go on.']);
+    const died = await project.process(['run', 'crash', 'Go on.']);
     expect(died.code).not.toBe(0);
     const resumed = await project.onrecord(['resume', '--all']);
     expect(resumed.code).toBe(4);

@@ -1,21 +1,16 @@
-/**
- * The crash matrix over the examples: killed at every boundary, simulated and real, once and twice; and bugs that
- * are planted in tools have to be found by it.
- */
+/** The crash matrix over the examples: killed at every boundary; and bugs planted in tools have to be found by it. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { readScenarioFile } from '../../src/cli/suite-file.ts';
-import { crashMatrix, matrixRows, type KillResult, type Matrix } from '../../src/suite/crash/matrix.ts';
+import { crashMatrix, type Matrix } from '../../src/suite/crash/matrix.ts';
 import { crashPage, KILLS_LISTED_MAX } from '../../src/suite/crash/report.ts';
-import { FAULT_POINTS } from '../../src/worker/fault-point.ts';
 import { project, ROOT } from '../cli/project.ts';
 import { StageStream } from '../cli/terminal-stage.ts';
 import { tempFolder } from '../kit/folder.ts';
+import { bad, matrixOf, SMALL } from './boundaries.ts';
 
-const SMALL = 'examples/crash/crash.yaml';
 const EXAMPLES = [
   SMALL,
   'examples/inbox-assistant/crash.yaml',
@@ -23,87 +18,14 @@ const EXAMPLES = [
   'examples/research-assistant/crash.yaml',
 ];
 
-const tried = { boundaries: 0, kills: 0, real: 0 };
-afterAll(() => {
-  console.info(`${tried.boundaries} boundaries, ${tried.kills} kills, ${tried.real} of them with SIGKILL`);
-});
-
-type Given = Omit<Partial<Parameters<typeof crashMatrix>[0]>, 'text' | 'home'>;
-
-const matrixOf = async (path: string, given: Given = {}): Promise<Matrix> => {
-  const scenario = readScenarioFile(path, ROOT);
-  const matrix = await crashMatrix({ ...scenario, mode: 'simulated', twice: false, ...given });
-  tried.kills += matrix.results.length;
-  if (matrix.mode === 'real') tried.real += matrix.results.length;
-  return matrix;
-};
-
-let pairs: Promise<Matrix> | undefined;
-/** The small example at every pair of boundaries; it takes seconds, and two tests look at it. */
-const pairsOfSmall = (): Promise<Matrix> => (pairs ??= matrixOf(SMALL, { twice: true }));
-
-/** Of each result what has to be the same in every run. */
-const told = (results: readonly KillResult[]): readonly unknown[] =>
-  results.map(({ kill, struck, verdict, detail }) => ({ kill, struck, verdict, detail }));
-
-const bad = ({ results }: Matrix): readonly unknown[] =>
-  told(results.filter(({ wrong, verdict }) => wrong || verdict === 'not-reached'));
-
 describe('killed at every boundary', () => {
   it.each(EXAMPLES)('%s: no effect twice, nothing lost', { timeout: 120_000 }, async (path) => {
     const matrix = await matrixOf(path);
-    tried.boundaries += matrix.boundaries.length;
     expect(bad(matrix)).toEqual([]);
     expect(matrix.complete).toBe(true);
     expect(matrix.results.map(({ kill }) => kill)).toEqual(matrix.boundaries.map((_, i) => [i + 1]));
     expect(matrix.boundaries.length).toBeGreaterThan(40);
   });
-});
-
-describe('killed at every pair of boundaries', () => {
-  it(`${SMALL}: every fault point is among them, and doubt is where the effect kind says`, async () => {
-    const matrix = await pairsOfSmall();
-    expect(bad(matrix)).toEqual([]);
-    expect(matrixRows(matrix).map(({ point }) => point)).toEqual([...FAULT_POINTS]);
-    expect(matrix.results.length).toBeGreaterThan(1000);
-    // In doubt is exactly what was killed from the durable start of the call on to the durable result.
-    const doubtful = matrix.results.filter(
-      ({ kill, verdict }) => kill.length === 1 && verdict === 'in-doubt',
-    );
-    expect(doubtful.map(({ struck: [place] }) => `${place?.point} ${place?.what}`)).toEqual([
-      'append.after call.started',
-      'call.before delivery.call',
-      'call.after delivery.call',
-      'append.before call.result request.built',
-    ]);
-    const calls = matrix.results.flatMap(({ inDoubt }) => inDoubt);
-    expect(new Set(calls.map(({ tool, effect }) => `${tool} ${effect}`))).toEqual(
-      new Set(['delivery.call once']),
-    );
-  }, 120_000);
-});
-
-describe('killed with SIGKILL', () => {
-  it(`${SMALL}: each kill ends as the simulated one does`, async () => {
-    const simulated = await matrixOf(SMALL);
-    const real = await matrixOf(SMALL, { mode: 'real' });
-    expect(real.boundaries).toEqual(simulated.boundaries);
-    expect(told(real.results)).toEqual(told(simulated.results));
-  }, 240_000);
-
-  it('and killed again while it asks what has become of a call', async () => {
-    const { boundaries } = await matrixOf(SMALL, { only: [1] });
-    const started = boundaries.findIndex(
-      ({ point, what }) => point === 'call.after' && what === 'order.file',
-    );
-    const simulated = await pairsOfSmall();
-    const again = simulated.results.filter(
-      ({ kill, struck }) => kill[0] === started + 1 && struck[1]?.point.startsWith('reconcile.'),
-    );
-    expect(again.map(({ struck }) => struck[1]?.point)).toEqual(['reconcile.before', 'reconcile.after']);
-    for (const one of again)
-      expect(told((await matrixOf(SMALL, { mode: 'real', only: one.kill })).results)).toEqual(told([one]));
-  }, 240_000);
 });
 
 const planted = (name: string): Parameters<typeof crashMatrix>[0] => ({

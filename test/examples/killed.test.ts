@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { tempFolder } from '../kit/folder.ts';
+import { LONG } from '../kit/long.ts';
 import { EXAMPLES, Office, type ExampleName } from './office.ts';
 
 type Ended = { readonly signal: string | undefined; readonly out: string };
@@ -60,11 +61,13 @@ test.each(Object.keys(EXAMPLES) as ExampleName[])(
     const expected = await goOn(name, whole);
     // Before a commit what was done has no record; after it what is on record has not been done. The latter
     // differs from the next "before" only where something with an effect starts: in the second half.
-    const left = Array.from({ length: commits }, (_, at) => at + 1).flatMap((commit) =>
+    const places = Array.from({ length: commits }, (_, at) => at + 1).flatMap((commit) =>
       commit > commits / 2
         ? [[String(commit), 'before'] as const, [String(commit), 'after'] as const]
         : [[String(commit), 'before'] as const],
     );
+    const left = LONG ? places : places.filter((_, at) => at % 4 === commits % 4);
+    const tried = left.length;
     let killed = 0;
     const worker = async (): Promise<void> => {
       for (let next = left.pop(); next; next = left.pop()) {
@@ -77,7 +80,7 @@ test.each(Object.keys(EXAMPLES) as ExampleName[])(
       }
     };
     await Promise.all([worker(), worker()]);
-    expect(killed).toBeGreaterThan(commits);
+    expect(killed).toBeGreaterThan(tried * 0.6);
   },
   120_000,
 );

@@ -10,13 +10,14 @@ import { EventDecoder } from '../../src/model/openai-events.ts';
 import type { EventReader, Reading } from '../../src/model/openai-reading.ts';
 import { ResponsesStream } from '../../src/model/openai-stream.ts';
 import { openai } from '../../src/model/openai.ts';
+import { LONG } from '../kit/long.ts';
 import { sendTo, standIn, stream } from './openai-stage.ts';
 import { fixtures, recordedMissing, recordings, sseOf } from './recorded.ts';
 
 if (recordedMissing !== undefined) console.warn(recordedMissing);
 
 /** Streams up to this size are split in two at every position, all others at so many spread over their length. */
-const WHOLE_BYTES_MAX = 9000;
+const WHOLE_BYTES_MAX = LONG ? 9000 : 1500;
 const SAMPLED = 40;
 
 type Stream = { readonly id: string; readonly bytes: Uint8Array };
