@@ -47,10 +47,6 @@ export {
   type RehearseOptions,
 } from './rehearse/rehearse.ts';
 export type { Forked, ForkOptions } from './worker/fork.ts';
-export {
-  openRuntime,
-  type Runtime,
-  type RuntimeOptions,
-  type SendOptions,
-  type Sent,
-} from './worker/runtime.ts';
+export type { Dispatcher, Taken, Taker, Wake } from './worker/dispatcher.ts';
+export type { RuntimeOptions } from './worker/runtime-options.ts';
+export { openRuntime, type Runtime, type SendOptions, type Sent } from './worker/runtime.ts';

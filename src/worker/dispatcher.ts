@@ -1,392 +1,69 @@
 /**
- * Who drives a session next, in one process. A wake-up is a hint: it may be lost, late or repeated, and a sweep
- * repairs it. What is correct is the append, with its expected seq and its fencing epoch.
+ * Who is to look at a session next. A wake is a hint: it may be lost, late or repeated, and a worker's sweep makes up
+ * for it. What is correct is the log's: the claim, the expected seq, the fencing epoch. So a dispatcher keeps no truth,
+ * and a session that waits for a person or for its next message has neither a job nor a timer in it.
+ *
+ * What every implementation does all the same (test/contract/dispatcher.ts runs it over each):
+ * 1. A wake leads to a take that begins after it, while somebody has started and has room.
+ * 2. Where several processes have started on one dispatcher, one of them gets a wake.
+ * 3. Nothing is taken before its time.
+ * 4. A session is taken by one take at a time; a wake in the middle of one leads to another one after it.
+ * 5. What could not be taken for now is offered again, here or elsewhere.
+ * 6. A take that throws keeps nobody else's wakes up, nor later ones of that session.
+ * 7. No more is taken at once than there is room for.
+ * 8. When stop() has resolved nothing is taken any more here.
  */
-import type { Clock } from '../clock.ts';
-import { OnrecordError } from '../errors.ts';
-import type { Encoder } from '../context/encoding.ts';
-import type { AgentDefinition } from '../event/definition.ts';
-import {
-  FencedError,
-  StorageError,
-  type Change,
-  type Claim,
-  type LogStore,
-  type Owner,
-  type SessionRow,
-} from '../log/store.ts';
-import { wakeAtOf } from '../session/deadlines.ts';
-import { canGoOn } from '../session/summary.ts';
-import type { Logger } from '../tool/tool.ts';
-import type { Agent } from './agent.ts';
-import { Driver, type Rest } from './driver.ts';
-import type { Faults } from './fault-point.ts';
-import { CONTROL_LOG, OPEN_GATE, readGate, type Gate } from './gate.ts';
-import type { News, StreamDelta } from './jobs.ts';
-import type { KnownSessions } from './known-sessions.ts';
-import { LiveSession } from './live-session.ts';
-import type { PriceSource } from './priced.ts';
-import { PROGRAM } from './program.ts';
 
-/** How long a driver owns a session without saying that it still does. */
-export const LEASE_MS = 15_000;
-/** After so long without a driver a session that could go on stands still: no model or tool is asked for that. */
-export const STALLED_MS = 60_000;
-/** Turns of the event loop that close() waits for the leases to be given back. */
-const RELEASE_TURNS = 3;
-/** Sessions one sweep takes up; the next one goes on. */
-const SWEEP_SESSIONS_MAX = 1000;
+/** Why a session is looked at: for the operator, nothing depends on it. */
+export type WakeReason =
+  /** Something was appended from outside: a message, a decision, a settlement. */
+  | 'appended'
+  /** A sweep found that it could go on and that nobody drives it. */
+  | 'swept'
+  /** Its worker gave it back with work left: it stops, or is full. */
+  | 'left';
 
-export type DispatcherOptions = {
-  readonly store: LogStore;
-  readonly sessions: KnownSessions;
-  /** Throws `agent-not-found`. */
-  readonly agent: (name: string) => Agent;
-  readonly knows: (agent: string) => boolean;
-  readonly clock: Clock;
-  readonly owner: Owner;
-  readonly isGone: (owner: Owner) => boolean;
-  readonly log: Logger;
-  readonly faults: Faults | undefined;
-  readonly prices: PriceSource;
-  readonly onDelta: (session: string, delta: StreamDelta) => void;
-  /** Whether sessions are taken up without being asked for. */
-  readonly drives: boolean;
-  /** Whether rehearsals are what is driven here; elsewhere their tools would act. */
-  readonly rehearsal: boolean;
+export type Wake = {
+  readonly session: string;
+  /** Whose it is, so that one tenant's many do not keep another's few from being looked at. Empty: nobody's. */
+  readonly tenant?: string;
+  /** Wall time, milliseconds since 1970 UTC. Absent: now. */
+  readonly notBefore?: number;
+  readonly reason: WakeReason;
 };
 
-/** `done` answers with what ended the driver, if it was not the session's rest. */
-export type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
+export type Taken =
+  /** It is driven here now; `rested` settles when that has ended, and never rejects. */
+  | { readonly kind: 'driven'; readonly rested: Promise<unknown> }
+  /** It rests, somebody else drives it, or nothing here can: the wake has done what it was for. */
+  | { readonly kind: 'nothing' }
+  /** Not now: a limit is reached, or this worker is about to end. Offered again after so many milliseconds. */
+  | { readonly kind: 'later'; readonly afterMs: number };
 
-export class Dispatcher {
-  readonly #options: DispatcherOptions;
-  readonly #driving = new Map<string, Driving>();
-  readonly #claiming = new Map<string, Promise<Driving | undefined>>();
-  readonly #unsubscribe: () => void;
-  /** Sessions that wait for the store, and what they were told. */
-  readonly #waiting = new Map<string, StorageError>();
-  /** Sessions that another process drives, and until when it said that it does. Wall time, milliseconds since 1970 UTC. */
-  readonly #elsewhere = new Map<string, number>();
-  #gate: Gate = OPEN_GATE;
-  /** Sessions with events that a newer program wrote: nothing here can drive them. */
-  readonly #tooNew = new Set<string>();
-  #closing = false;
+/** The side that drives. */
+export type Taker = {
+  /** Claims the session and begins to drive it, where there is anything to do. Resolves once that is known. */
+  take(session: string): Promise<Taken>;
+  /** How many sessions could be taken now, with the takes under way counted as taken. */
+  room(): number;
+};
 
-  constructor(options: DispatcherOptions) {
-    this.#options = options;
-    this.#unsubscribe = options.store.changes((change) => this.#changed(change));
-    this.#keepLeases();
-  }
+export type Dispatcher = {
+  /** For the operator's log: "in-process", "pg-boss". */
+  readonly name: string;
+  /** Whether a wake reaches the workers of other processes, too. */
+  readonly shared: boolean;
+  /** Whether it hears of every append by itself, because it sits in the store: then nobody has to wake for one. */
+  readonly heedsAppends: boolean;
+  /** Never throws for what is only late: a hint that cannot be given is left to the sweep. */
+  wake(wake: Wake): Promise<void>;
+  /** Begins to hand out sessions. Throws where it cannot be reached at all. Called once at most. */
+  start(taker: Taker): Promise<void>;
+  /** The taker has room again. */
+  roomCame(): void;
+  /** Hands out nothing more, and gives back what it holds of connections. Takes under way end first. */
+  stop(): Promise<void>;
+};
 
-  /** The store's fault that work waits for, if any. */
-  get storageFault(): StorageError | undefined {
-    const [fault] = this.#waiting.values();
-    return fault;
-  }
-
-  get closing(): boolean {
-    return this.#closing;
-  }
-
-  /** The store's gate as it stands now. */
-  async gate(): Promise<Gate> {
-    const gate = await readGate(this.#options.store, this.#gate);
-    // Of two looks at once the later one may answer first.
-    if (gate.head <= this.#gate.head) return this.#gate;
-    this.#gate = gate;
-    for (const { driver } of this.#driving.values()) driver.wake();
-    return gate;
-  }
-
-  /**
-   * Sessions that could go on here and that nobody drives although they have waited for STALLED_MS: a sweep would have
-   * taken them up several times. Empty where nothing is driven here: then nothing is known of those who do.
-   */
-  async stalled(): Promise<readonly string[]> {
-    const { store, clock, drives, knows } = this.#options;
-    if (!drives || (await this.gate()).mode === 'frozen') return [];
-    const now = clock.now();
-    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
-    const idle = rows.filter(
-      ({ session, summary }) =>
-        knows(summary.agent) &&
-        summary.updatedAt <= now - STALLED_MS &&
-        !this.#driving.has(session) &&
-        !this.#tooNew.has(session) &&
-        (this.#elsewhere.get(session) ?? 0) <= now,
-    );
-    const stalled: string[] = [];
-    for (const { session } of idle) if (await this.#isOurs(session)) stalled.push(session);
-    return stalled;
-  }
-
-  /** One that cannot be read is as good as standing still. */
-  async #isOurs(session: string): Promise<boolean> {
-    try {
-      return (await this.#options.sessions.state(session)).rehearsal === this.#options.rehearsal;
-    } catch (error) {
-      if (error instanceof StorageError) throw error;
-      return true;
-    }
-  }
-
-  /** Says that a moment was reached that the session waits for, where it was. */
-  async ring(session: string): Promise<void> {
-    await this.#options.sessions.append(session, (state, now) => {
-      const due = wakeAtOf(state);
-      if (due === undefined || due > now) return [];
-      return [{ fact: { type: 'time.reached', data: { due } }, blobs: [] }];
-    });
-  }
-
-  /** Takes up every session that can go on and that nobody drives, and rings where a moment was reached. */
-  async sweep(): Promise<void> {
-    const { store, clock } = this.#options;
-    for (const [session, until] of this.#elsewhere) if (until <= clock.now()) this.#elsewhere.delete(session);
-    const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
-    for (const { session, summary } of due) {
-      await this.#ringIn(session);
-      if (this.#options.knows(summary.agent)) this.go(session);
-    }
-    if ((await this.gate()).mode === 'frozen') return;
-    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
-    for (const { session, summary, lease } of rows)
-      if (this.#options.knows(summary.agent) && !this.#isTaken(session, lease)) this.go(session);
-  }
-
-  /** Driven here, or by a neighbour that is there: to claim it would be to read its log for nothing. */
-  #isTaken(session: string, lease: SessionRow['lease']): boolean {
-    const { clock, isGone, owner } = this.#options;
-    if (this.#driving.has(session) || this.#tooNew.has(session)) return true;
-    return (
-      lease !== undefined && lease.owner.id !== owner.id && lease.until > clock.now() && !isGone(lease.owner)
-    );
-  }
-
-  /** One session that cannot be read must not keep the others from being looked at. */
-  async #ringIn(session: string): Promise<void> {
-    try {
-      await this.ring(session);
-    } catch (error) {
-      if (error instanceof StorageError) throw error;
-      this.#warn(session, error);
-    }
-  }
-
-  /** Drives without waiting for it; what goes wrong is said in the operator's log. */
-  go(session: string): void {
-    if (!this.#options.drives || this.#closing) return;
-    this.drive(session).catch((error: unknown) => this.#warn(session, error));
-  }
-
-  /** Starts or wakes the driver; undefined where there is nothing to do or another process drives. */
-  async drive(session: string): Promise<Driving | undefined> {
-    for (;;) {
-      const running = this.#driving.get(session);
-      if (running) {
-        running.driver.wake();
-        return running;
-      }
-      const claiming = this.#claiming.get(session);
-      if (!claiming) break;
-      // A claim that began before the caller's own append may have seen nothing to do: look again after it.
-      await Promise.allSettled([claiming]);
-    }
-    // One claim at a time: a second one would raise the epoch and fence the driver that the first has started.
-    const claim = this.#claim(session);
-    this.#claiming.set(session, claim);
-    try {
-      return await claim;
-    } finally {
-      this.#claiming.delete(session);
-    }
-  }
-
-  async #claim(session: string): Promise<Driving | undefined> {
-    const { sessions, store } = this.#options;
-    const live = new LiveSession(session, (definition) => this.#encoderOf(definition));
-    // What is not known yet is read once, for the driver and for commands.
-    if (!sessions.has(session)) {
-      await live.refresh(store);
-      sessions.keep(live);
-    }
-    await this.ring(session);
-    const state = await sessions.state(session);
-    const { mode } = await this.gate();
-    if (!canGoOn(state) || this.#closing || mode === 'frozen') return undefined;
-    if (state.rehearsal !== this.#options.rehearsal) return undefined;
-    const agent = this.#options.agent(state.agent.name);
-    const since = this.#options.clock.monotonic();
-    const claim = await this.#ask(session);
-    if (!claim.won) return undefined;
-    if (this.#closing) {
-      await this.#options.store.release(session, claim.epoch);
-      return undefined;
-    }
-    const driving = this.#launch(live, { epoch: claim.epoch, since }, agent);
-    this.#driving.set(session, driving);
-    return driving;
-  }
-
-  #encoderOf({ name, model }: AgentDefinition): Encoder | undefined {
-    if (!this.#options.knows(name)) return undefined;
-    const agent = this.#options.agent(name);
-    return model.provider === agent.definition.model.provider ? agent.model.encoder : undefined;
-  }
-
-  async #ask(session: string): Promise<Claim> {
-    const { store, owner, clock, isGone } = this.#options;
-    try {
-      const claim = await store.claim({ session, owner, now: clock.now(), leaseMs: LEASE_MS, isGone });
-      this.#waits(session, undefined);
-      if (claim.won) this.#elsewhere.delete(session);
-      else this.#elsewhere.set(session, claim.until);
-      return claim;
-    } catch (error) {
-      if (error instanceof StorageError) this.#waits(session, error);
-      throw error;
-    }
-  }
-
-  #waits(session: string, fault: StorageError | undefined): void {
-    if (fault) this.#waiting.set(session, fault);
-    else this.#waiting.delete(session);
-  }
-
-  #launch(live: LiveSession, { epoch, since }: { epoch: number; since: number }, agent: Agent): Driving {
-    const { session } = live;
-    const driver = new Driver({
-      session,
-      live,
-      epoch,
-      store: this.#options.store,
-      clock: this.#options.clock,
-      program: PROGRAM,
-      lease: { since, ms: LEASE_MS },
-      gate: { last: () => this.#gate, look: () => this.gate() },
-      onStorageFault: (fault) => this.#waits(session, fault),
-      jobs: {
-        agent,
-        clock: this.#options.clock,
-        log: this.#options.log,
-        faults: this.#options.faults,
-        prices: this.#options.prices,
-        onDelta: (delta) => this.#options.onDelta(session, delta),
-        onLate: (news) => this.#late(session, news),
-      },
-    });
-    return { driver, done: this.#run(session, epoch, driver) };
-  }
-
-  async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
-    let rested: Rest;
-    try {
-      rested = await driver.run();
-      this.#options.sessions.keep(driver.live);
-    } catch (error) {
-      this.#driving.delete(session);
-      this.#waits(session, undefined);
-      // Fenced: another worker has taken over, which is how it should be.
-      if (error instanceof FencedError) return undefined;
-      this.#warn(session, error);
-      return error;
-    }
-    this.#driving.delete(session);
-    try {
-      await this.#options.store.release(session, epoch);
-    } catch (error) {
-      // The lease runs out by itself; what was done is in the log.
-      this.#warn(session, error);
-      return undefined;
-    }
-    // What was appended between the last look and the release woke nobody.
-    const head = await this.#headOf(session);
-    if (head > rested.seq) this.go(session);
-    return undefined;
-  }
-
-  async #headOf(session: string): Promise<number> {
-    try {
-      return (await this.#options.store.head(session))?.seq ?? 0;
-    } catch (error) {
-      this.#warn(session, error);
-      return 0;
-    }
-  }
-
-  /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */
-  #late(session: string, news: News): void {
-    const driving = this.#driving.get(session);
-    if (driving?.driver.deliver(news)) return;
-    if (!this.#closing)
-      this.#options.sessions
-        .append(session, () => [news])
-        .then(
-          () => this.go(session),
-          (error: unknown) => this.#warn(session, error),
-        );
-  }
-
-  #changed(change: Change): void {
-    if (change && change.session !== CONTROL_LOG) {
-      const driving = this.#driving.get(change.session);
-      if (driving) driving.driver.wake(change.head);
-      else if (change.agent !== undefined && this.#options.knows(change.agent)) this.go(change.session);
-      return;
-    }
-    for (const { driver } of this.#driving.values()) driver.wake();
-    if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
-  }
-
-  #keepLeases(): void {
-    this.#options.clock.after(
-      LEASE_MS / 3,
-      () => {
-        if (this.#closing) return;
-        this.#renewAll().catch((error: unknown) => this.#warn('', error));
-        // Whatever woke nobody, or was held by a driver that is gone by now, is found here.
-        if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
-        this.#keepLeases();
-      },
-      true,
-    );
-  }
-
-  async #renewAll(): Promise<void> {
-    // Together, so that one that fails keeps no other from it.
-    const renewals = [...this.#driving].map(async ([session, { driver }]) => {
-      try {
-        if (!(await driver.renew())) driver.stop();
-      } catch (error) {
-        this.#warn(session, error);
-      }
-    });
-    await Promise.all(renewals);
-  }
-
-  /** Starts nothing more, lets what runs end for `drainMs`, and gives the sessions back. */
-  async close(drainMs: number): Promise<void> {
-    this.#closing = true;
-    this.#unsubscribe();
-    const drivings = [...this.#driving.values()];
-    for (const { driver } of drivings) driver.stop();
-    const drained = Promise.all(drivings.map(({ done }) => done));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#options.clock.after(drainMs, resolve);
-    await Promise.race([drained, promise]);
-    timer.cancel();
-    for (const { driver } of drivings) driver.abandon();
-    // A moment to give the leases back, which go with the store's next commit; a store that does not answer holds nobody up.
-    for (let turns = 0; turns < RELEASE_TURNS; turns++)
-      await Promise.race([drained, new Promise<void>((turn) => setImmediate(turn))]);
-  }
-
-  #warn(session: string, error: unknown): void {
-    if (error instanceof OnrecordError && error.code === 'event-too-new') this.#tooNew.add(session);
-    this.#options.log.warn(error instanceof Error ? error.message : String(error), {
-      session,
-      code: error instanceof OnrecordError ? error.code : 'unexpected',
-    });
-  }
-}
+/** After so long a session is offered again that could not be taken, where nothing else says when. */
+export const LATER_MS = 1000;

@@ -3,7 +3,6 @@
  * sessions that can go on are driven until they rest. A session that rests costs a row, nothing else.
  */
 import { randomId, systemClock, systemRandom, type Clock, type Random } from '../clock.ts';
-import type { Prices } from '../cost/prices.ts';
 import { badInput, bug } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
@@ -27,43 +26,25 @@ import { earlierAnswer } from '../session/earlier-answer.ts';
 import type { Decided, SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
-import { Dispatcher } from './dispatcher.ts';
 import { restOf, type Rest } from './driver.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { fork, type Forked, type ForkOptions } from './fork.ts';
 import type { StreamDelta } from './jobs.ts';
 import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
-import { Notifier, type Channel } from './notifier.ts';
+import { Notifier } from './notifier.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { checkKey, checkMessage, checkTenant, isRehearsal, refused } from './input.ts';
 import { Batch, LiveSession } from './live-session.ts';
+import { InProcessDispatcher } from './in-process-dispatcher.ts';
 import { priceSource } from './priced.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
+import { SESSIONS_AT_ONCE, Worker } from './worker.ts';
 
 const KEY_LENGTH = 20;
 /** How long close() waits for work in flight. */
 export const DRAIN_MS = 5000;
-
-export type RuntimeOptions = {
-  readonly store: LogStore;
-  readonly agents: readonly Agent[];
-  readonly clock?: Clock;
-  readonly random?: Random;
-  readonly log?: Logger;
-  /** Whether another owner's lease may be taken before it has run out; a seam for simulations. */
-  readonly isGone?: (owner: Owner) => boolean;
-  /** Prices that go before those of the catalogue. */
-  readonly prices?: Prices;
-  /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
-  readonly faults?: Faults;
-  /** How people are told that something waits for them. */
-  readonly notify?: readonly Channel[];
-  /** Drives rehearsals and nothing else is asked of it; any other runtime leaves them alone. Default false. */
-  readonly rehearsal?: boolean;
-  /** Drives whatever can go on, also what other processes left or changed. Default true. */
-  readonly drive?: boolean;
-};
 
 export type SendOptions = {
   /** The agent of a new session. */
@@ -126,9 +107,11 @@ export class Runtime {
   readonly #rehearsal: boolean;
   readonly #owner: Owner;
   readonly #sessions: KnownSessions;
-  readonly #dispatcher: Dispatcher;
+  readonly #worker: Worker;
   readonly #notifier: Notifier;
   readonly #unsubscribe: () => void;
+  /** Settles when the dispatcher hands out sessions; rejects where it cannot be reached. */
+  readonly started: Promise<void>;
   readonly #watchers = new Map<string, Set<(delta: StreamDelta) => void>>();
   #closed: Promise<void> | undefined;
 
@@ -141,7 +124,7 @@ export class Runtime {
     this.#rehearsal = options.rehearsal ?? false;
     this.#owner = thisOwner(this.#random);
     this.#sessions = new KnownSessions(this.store, this.#clock, this.#faults);
-    this.#dispatcher = new Dispatcher({
+    this.#worker = new Worker({
       store: this.store,
       sessions: this.#sessions,
       agent: (name) => this.agent(name),
@@ -155,7 +138,12 @@ export class Runtime {
       onDelta: (session, delta) => this.#watchers.get(session)?.forEach((listener) => listener(delta)),
       drives: options.drive ?? true,
       rehearsal: this.#rehearsal,
+      dispatcher: options.dispatcher ?? new InProcessDispatcher(this.#clock),
+      sessionsMax: options.sessionsMax ?? SESSIONS_AT_ONCE,
     });
+    this.started = (options.drive ?? true) ? this.#worker.start() : Promise.resolve();
+    // Whoever opens a runtime is told; one that is closed before it has started tells nobody.
+    this.started.catch(() => undefined);
     this.#notifier = new Notifier({
       store: this.store,
       sessions: this.#sessions,
@@ -173,12 +161,12 @@ export class Runtime {
 
   /** The store's fault that work waits for, if any. */
   get storageFault(): StorageError | undefined {
-    return this.#dispatcher.storageFault;
+    return this.#worker.storageFault;
   }
 
   /** Sessions that could go on, that this process could drive, and that nobody has driven for STALLED_MS. */
   stalled(): Promise<readonly string[]> {
-    return this.#dispatcher.stalled();
+    return this.#worker.stalled();
   }
 
   /** Accepts a message as a turn: durable when this returns. Throws `agent-not-found`, `turn-key-reused`, ... */
@@ -254,13 +242,13 @@ export class Runtime {
     const command: Command = { kind: 'set-mode', scope, mode, by, ...(reason !== undefined && { reason }) };
     if (session !== undefined) return this.#answer(session, command);
     const decision = await this.#command(CONTROL_LOG, command);
-    await this.#dispatcher.sweep();
+    await this.#worker.sweep();
     return { replayed: decision.kind === 'replayed' };
   }
 
   /** The gate of the whole store: its mode, and who set it. */
   gate(): Promise<Gate> {
-    return this.#dispatcher.gate();
+    return this.#worker.gate();
   }
 
   /**
@@ -304,11 +292,11 @@ export class Runtime {
   /** Drives a session until it rests, and says how it rests. Throws what made driving impossible. */
   async rest(session: string): Promise<Rest> {
     for (;;) {
-      const driving = await this.#dispatcher.drive(session);
+      const driving = await this.#worker.drive(session);
       if (!driving) break;
       const failure = await driving.done;
       if (failure !== undefined) throw failure;
-      if (this.#dispatcher.closing) break;
+      if (this.#worker.closing) break;
     }
     return restOf(await this.state(session));
   }
@@ -339,7 +327,7 @@ export class Runtime {
 
   /** Takes up every session that can go on and that nobody drives. */
   async sweep(): Promise<void> {
-    await this.#dispatcher.sweep();
+    await this.#worker.sweep();
     this.#notifier.hint();
   }
 
@@ -357,7 +345,7 @@ export class Runtime {
   async #close(drainMs: number): Promise<void> {
     this.#unsubscribe();
     this.#notifier.stop();
-    await this.#dispatcher.close(drainMs);
+    await this.#worker.close(drainMs);
     await this.store.close();
   }
 
@@ -377,7 +365,7 @@ export class Runtime {
   async #say(session: string, command: SendCommand): Promise<Sent> {
     const decision = await this.#command(session, command);
     if (decision.kind === 'refused') throw refused(decision, session);
-    this.#dispatcher.go(session);
+    this.#worker.wake(session, 'appended');
     return { session, turn: decision.turn ?? 0, replayed: decision.kind === 'replayed' };
   }
 
@@ -391,7 +379,7 @@ export class Runtime {
       if (await this.#create(session, made, command)) {
         const answer = await reach(this.#faults, 'command.after', place);
         const decision = answer === 'again' ? await this.#record(session, command) : undefined;
-        this.#dispatcher.go(session);
+        this.#worker.wake(session, 'appended');
         return { session, turn: 1, replayed: decision?.kind === 'replayed' };
       }
       const state = await this.state(session);
@@ -441,15 +429,15 @@ export class Runtime {
       if (decision.code === 'approval-expired') await this.#lapse(session);
       throw refused(decision, session);
     }
-    this.#dispatcher.go(session);
+    this.#worker.wake(session, 'appended');
     if (decision.kind === 'facts') return { replayed: false };
     return { replayed: true, ...(decision.decided && { decided: decision.decided }) };
   }
 
   /** Somebody came too late: that the question has lapsed is said now, not only at the next sweep. */
   async #lapse(session: string): Promise<void> {
-    await this.#dispatcher.ring(session);
-    this.#dispatcher.go(session);
+    await this.#worker.ring(session);
+    this.#worker.wake(session, 'appended');
   }
 
   async #answeredBefore(session: string, command: Command): Promise<Decision | undefined> {
@@ -472,7 +460,7 @@ export class Runtime {
   async #record(session: string, command: Command): Promise<Decision> {
     let decision: Decision | undefined;
     // What follows from an answer follows under the gate as it stands, not as the session last saw it.
-    const gate = session === CONTROL_LOG ? undefined : await this.#dispatcher.gate();
+    const gate = session === CONTROL_LOG ? undefined : await this.#worker.gate();
     await this.#sessions.append(
       session,
       (state, now) => {
@@ -492,6 +480,9 @@ export class Runtime {
 
 export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
   const runtime = new Runtime(options);
-  if (options.drive ?? true) await runtime.sweep();
+  if (options.drive ?? true) {
+    await runtime.started;
+    await runtime.sweep();
+  }
   return runtime;
 };

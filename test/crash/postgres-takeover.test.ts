@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { systemClock } from '../../src/clock.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { verify } from '../../src/replay/verify.ts';
-import { LEASE_MS } from '../../src/worker/dispatcher.ts';
+import { LEASE_MS } from '../../src/worker/worker.ts';
 import { PROGRAM } from '../../src/worker/program.ts';
-import { openRuntime, type Runtime, type RuntimeOptions } from '../../src/worker/runtime.ts';
+import type { RuntimeOptions } from '../../src/worker/runtime-options.ts';
+import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { startChild, type Child } from '../kit/child.ts';
 import { CHORES, chores } from '../kit/chores.ts';
 import { tempFolder } from '../kit/folder.ts';

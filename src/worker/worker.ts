@@ -1,0 +1,439 @@
+/**
+ * The sessions that this process drives: claims what the dispatcher hands it, keeps the leases, and sweeps for what no
+ * wake has reached. What is correct is the append, with its expected seq and its fencing epoch.
+ */
+import type { Clock } from '../clock.ts';
+import { OnrecordError } from '../errors.ts';
+import type { Encoder } from '../context/encoding.ts';
+import type { AgentDefinition } from '../event/definition.ts';
+import {
+  FencedError,
+  StorageError,
+  type Change,
+  type Claim,
+  type LogStore,
+  type Owner,
+  type SessionRow,
+} from '../log/store.ts';
+import { wakeAtOf } from '../session/deadlines.ts';
+import { canGoOn } from '../session/summary.ts';
+import type { Logger } from '../tool/tool.ts';
+import type { Agent } from './agent.ts';
+import { LATER_MS, type Dispatcher, type Taken, type WakeReason } from './dispatcher.ts';
+import { Driver, type Rest } from './driver.ts';
+import type { Faults } from './fault-point.ts';
+import { CONTROL_LOG, OPEN_GATE, readGate, type Gate } from './gate.ts';
+import type { News, StreamDelta } from './jobs.ts';
+import type { KnownSessions } from './known-sessions.ts';
+import { LiveSession } from './live-session.ts';
+import type { PriceSource } from './priced.ts';
+import { PROGRAM } from './program.ts';
+
+/** How long a driver owns a session without saying that it still does. */
+export const LEASE_MS = 15_000;
+/** After so long without a driver a session that could go on stands still: no model or tool is asked for that. */
+export const STALLED_MS = 60_000;
+/** Turns of the event loop that close() waits for the leases to be given back. */
+const RELEASE_TURNS = 3;
+/** Sessions one sweep takes up; the next one goes on. */
+const SWEEP_SESSIONS_MAX = 1000;
+/** Sessions that one worker drives at once; most of the time a session waits for a model. */
+export const SESSIONS_AT_ONCE = 1000;
+
+export type WorkerOptions = {
+  readonly store: LogStore;
+  readonly sessions: KnownSessions;
+  /** Throws `agent-not-found`. */
+  readonly agent: (name: string) => Agent;
+  readonly knows: (agent: string) => boolean;
+  readonly clock: Clock;
+  readonly owner: Owner;
+  readonly isGone: (owner: Owner) => boolean;
+  readonly log: Logger;
+  readonly faults: Faults | undefined;
+  readonly prices: PriceSource;
+  readonly onDelta: (session: string, delta: StreamDelta) => void;
+  /** Whether sessions are taken up without being asked for. */
+  readonly drives: boolean;
+  /** Whether rehearsals are what is driven here; elsewhere their tools would act. */
+  readonly rehearsal: boolean;
+  readonly dispatcher: Dispatcher;
+  /** Sessions driven at once. */
+  readonly sessionsMax: number;
+};
+
+/** `done` answers with what ended the driver, if it was not the session's rest. */
+export type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
+
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #driving = new Map<string, Driving>();
+  readonly #claiming = new Map<string, Promise<Driving | undefined>>();
+  readonly #unsubscribe: () => void;
+  /** Sessions that wait for the store, and what they were told. */
+  readonly #waiting = new Map<string, StorageError>();
+  /** Sessions that another process drives, and until when it said that it does. Wall time, milliseconds since 1970 UTC. */
+  readonly #elsewhere = new Map<string, number>();
+  #gate: Gate = OPEN_GATE;
+  /** Sessions with events that a newer program wrote: nothing here can drive them. */
+  readonly #tooNew = new Set<string>();
+  #closing = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.store.changes((change) => this.#changed(change));
+    this.#keepLeases();
+  }
+
+  /** The store's fault that work waits for, if any. */
+  get storageFault(): StorageError | undefined {
+    const [fault] = this.#waiting.values();
+    return fault;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Begins to take what the dispatcher hands out. */
+  async start(): Promise<void> {
+    const { dispatcher, sessionsMax } = this.#options;
+    await dispatcher.start({
+      take: (session) => this.#take(session),
+      room: () => sessionsMax - this.#driving.size - this.#claiming.size,
+    });
+  }
+
+  /** The store's gate as it stands now. */
+  async gate(): Promise<Gate> {
+    const gate = await readGate(this.#options.store, this.#gate);
+    // Of two looks at once the later one may answer first.
+    if (gate.head <= this.#gate.head) return this.#gate;
+    this.#gate = gate;
+    for (const { driver } of this.#driving.values()) driver.wake();
+    return gate;
+  }
+
+  /**
+   * Sessions that could go on here and that nobody drives although they have waited for STALLED_MS: a sweep would have
+   * taken them up several times. Empty where nothing is driven here: then nothing is known of those who do.
+   */
+  async stalled(): Promise<readonly string[]> {
+    const { store, clock, drives, knows } = this.#options;
+    if (!drives || (await this.gate()).mode === 'frozen') return [];
+    const now = clock.now();
+    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
+    const idle = rows.filter(
+      ({ session, summary }) =>
+        knows(summary.agent) &&
+        summary.updatedAt <= now - STALLED_MS &&
+        !this.#driving.has(session) &&
+        !this.#tooNew.has(session) &&
+        (this.#elsewhere.get(session) ?? 0) <= now,
+    );
+    const stalled: string[] = [];
+    for (const { session } of idle) if (await this.#isOurs(session)) stalled.push(session);
+    return stalled;
+  }
+
+  /** One that cannot be read is as good as standing still. */
+  async #isOurs(session: string): Promise<boolean> {
+    try {
+      return (await this.#options.sessions.state(session)).rehearsal === this.#options.rehearsal;
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      return true;
+    }
+  }
+
+  /** Says that a moment was reached that the session waits for, where it was. */
+  async ring(session: string): Promise<void> {
+    await this.#options.sessions.append(session, (state, now) => {
+      const due = wakeAtOf(state);
+      if (due === undefined || due > now) return [];
+      return [{ fact: { type: 'time.reached', data: { due } }, blobs: [] }];
+    });
+  }
+
+  /** Takes up every session that can go on and that nobody drives, and rings where a moment was reached. */
+  async sweep(): Promise<void> {
+    const { store, clock } = this.#options;
+    for (const [session, until] of this.#elsewhere) if (until <= clock.now()) this.#elsewhere.delete(session);
+    const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
+    for (const { session, summary } of due) {
+      await this.#ringIn(session);
+      if (this.#options.knows(summary.agent)) this.wake(session, 'swept', summary.tenant);
+    }
+    if ((await this.gate()).mode === 'frozen') return;
+    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
+    for (const { session, summary, lease } of rows)
+      if (this.#options.knows(summary.agent) && !this.#isTaken(session, lease))
+        this.wake(session, 'swept', summary.tenant);
+  }
+
+  /** Driven here, or by a neighbour that is there: to claim it would be to read its log for nothing. */
+  #isTaken(session: string, lease: SessionRow['lease']): boolean {
+    const { clock, isGone, owner } = this.#options;
+    if (this.#driving.has(session) || this.#tooNew.has(session)) return true;
+    return (
+      lease !== undefined && lease.owner.id !== owner.id && lease.until > clock.now() && !isGone(lease.owner)
+    );
+  }
+
+  /** One session that cannot be read must not keep the others from being looked at. */
+  async #ringIn(session: string): Promise<void> {
+    try {
+      await this.ring(session);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      this.#warn(session, error);
+    }
+  }
+
+  /** Somebody is to look at the session; what goes wrong is said in the operator's log. */
+  wake(session: string, reason: WakeReason, tenant?: string): void {
+    if (this.#closing) return;
+    const running = this.#driving.get(session);
+    if (running) return running.driver.wake();
+    const { dispatcher } = this.#options;
+    if (reason === 'appended' && dispatcher.heedsAppends) return;
+    dispatcher
+      .wake({ session, reason, ...(tenant !== undefined && { tenant }) })
+      .catch((error: unknown) => this.#warn(session, error));
+  }
+
+  async #take(session: string): Promise<Taken> {
+    if (this.#closing) return { kind: 'later', afterMs: LATER_MS };
+    try {
+      const driving = await this.drive(session);
+      if (driving) return { kind: 'driven', rested: driving.done };
+      return this.#closing ? { kind: 'later', afterMs: LATER_MS } : { kind: 'nothing' };
+    } catch (error) {
+      this.#warn(session, error);
+      return { kind: 'nothing' };
+    }
+  }
+
+  /** Starts or wakes the driver; undefined where there is nothing to do or another process drives. */
+  async drive(session: string): Promise<Driving | undefined> {
+    for (;;) {
+      const running = this.#driving.get(session);
+      if (running) {
+        running.driver.wake();
+        return running;
+      }
+      const claiming = this.#claiming.get(session);
+      if (!claiming) break;
+      // A claim that began before the caller's own append may have seen nothing to do: look again after it.
+      await Promise.allSettled([claiming]);
+    }
+    // One claim at a time: a second one would raise the epoch and fence the driver that the first has started.
+    const claim = this.#claim(session);
+    this.#claiming.set(session, claim);
+    try {
+      return await claim;
+    } finally {
+      this.#claiming.delete(session);
+    }
+  }
+
+  async #claim(session: string): Promise<Driving | undefined> {
+    const { sessions, store } = this.#options;
+    const live = new LiveSession(session, (definition) => this.#encoderOf(definition));
+    // What is not known yet is read once, for the driver and for commands.
+    if (!sessions.has(session)) {
+      await live.refresh(store);
+      sessions.keep(live);
+    }
+    await this.ring(session);
+    const state = await sessions.state(session);
+    const { mode } = await this.gate();
+    if (!canGoOn(state) || this.#closing || mode === 'frozen') return undefined;
+    if (state.rehearsal !== this.#options.rehearsal) return undefined;
+    const agent = this.#options.agent(state.agent.name);
+    const since = this.#options.clock.monotonic();
+    const claim = await this.#ask(session);
+    if (!claim.won) return undefined;
+    if (this.#closing) {
+      await this.#options.store.release(session, claim.epoch);
+      return undefined;
+    }
+    const driving = this.#launch(live, { epoch: claim.epoch, since }, agent);
+    this.#driving.set(session, driving);
+    return driving;
+  }
+
+  #encoderOf({ name, model }: AgentDefinition): Encoder | undefined {
+    if (!this.#options.knows(name)) return undefined;
+    const agent = this.#options.agent(name);
+    return model.provider === agent.definition.model.provider ? agent.model.encoder : undefined;
+  }
+
+  async #ask(session: string): Promise<Claim> {
+    const { store, owner, clock, isGone } = this.#options;
+    try {
+      const claim = await store.claim({ session, owner, now: clock.now(), leaseMs: LEASE_MS, isGone });
+      this.#waits(session, undefined);
+      if (claim.won) this.#elsewhere.delete(session);
+      else this.#elsewhere.set(session, claim.until);
+      return claim;
+    } catch (error) {
+      if (error instanceof StorageError) this.#waits(session, error);
+      throw error;
+    }
+  }
+
+  #waits(session: string, fault: StorageError | undefined): void {
+    if (fault) this.#waiting.set(session, fault);
+    else this.#waiting.delete(session);
+  }
+
+  #launch(live: LiveSession, { epoch, since }: { epoch: number; since: number }, agent: Agent): Driving {
+    const { session } = live;
+    const driver = new Driver({
+      session,
+      live,
+      epoch,
+      store: this.#options.store,
+      clock: this.#options.clock,
+      program: PROGRAM,
+      lease: { since, ms: LEASE_MS },
+      gate: { last: () => this.#gate, look: () => this.gate() },
+      onStorageFault: (fault) => this.#waits(session, fault),
+      jobs: {
+        agent,
+        clock: this.#options.clock,
+        log: this.#options.log,
+        faults: this.#options.faults,
+        prices: this.#options.prices,
+        onDelta: (delta) => this.#options.onDelta(session, delta),
+        onLate: (news) => this.#late(session, news),
+      },
+    });
+    return { driver, done: this.#run(session, epoch, driver) };
+  }
+
+  async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
+    const ended = await this.#runOut(session, epoch, driver);
+    this.#options.dispatcher.roomCame();
+    return ended;
+  }
+
+  async #runOut(session: string, epoch: number, driver: Driver): Promise<unknown> {
+    let rested: Rest;
+    try {
+      rested = await driver.run();
+      this.#options.sessions.keep(driver.live);
+    } catch (error) {
+      this.#driving.delete(session);
+      this.#waits(session, undefined);
+      // Fenced: another worker has taken over, which is how it should be.
+      if (error instanceof FencedError) return undefined;
+      this.#warn(session, error);
+      return error;
+    }
+    this.#driving.delete(session);
+    try {
+      await this.#options.store.release(session, epoch);
+    } catch (error) {
+      // The lease runs out by itself; what was done is in the log.
+      this.#warn(session, error);
+      return undefined;
+    }
+    // What was appended between the last look and the release woke nobody.
+    const head = await this.#headOf(session);
+    if (head > rested.seq) this.wake(session, 'left', driver.live.state.tenant);
+    return undefined;
+  }
+
+  async #headOf(session: string): Promise<number> {
+    try {
+      return (await this.#options.store.head(session))?.seq ?? 0;
+    } catch (error) {
+      this.#warn(session, error);
+      return 0;
+    }
+  }
+
+  /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */
+  #late(session: string, news: News): void {
+    const driving = this.#driving.get(session);
+    if (driving?.driver.deliver(news)) return;
+    if (!this.#closing)
+      this.#options.sessions
+        .append(session, () => [news])
+        .then(
+          () => this.wake(session, 'appended'),
+          (error: unknown) => this.#warn(session, error),
+        );
+  }
+
+  #changed(change: Change): void {
+    if (change && change.session !== CONTROL_LOG) {
+      const driving = this.#driving.get(change.session);
+      if (driving) driving.driver.wake(change.head);
+      else if (change.agent !== undefined) this.#appendedElsewhere(change.session, change.agent);
+      return;
+    }
+    for (const { driver } of this.#driving.values()) driver.wake();
+    if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
+  }
+
+  /** Where wakes reach other processes, whoever appended has sent one. */
+  #appendedElsewhere(session: string, agent: string): void {
+    const { dispatcher, knows } = this.#options;
+    if (!dispatcher.shared && knows(agent)) this.wake(session, 'appended');
+  }
+
+  #keepLeases(): void {
+    this.#options.clock.after(
+      LEASE_MS / 3,
+      () => {
+        if (this.#closing) return;
+        this.#renewAll().catch((error: unknown) => this.#warn('', error));
+        // Whatever woke nobody, or was held by a driver that is gone by now, is found here.
+        if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
+        this.#keepLeases();
+      },
+      true,
+    );
+  }
+
+  async #renewAll(): Promise<void> {
+    // Together, so that one that fails keeps no other from it.
+    const renewals = [...this.#driving].map(async ([session, { driver }]) => {
+      try {
+        if (!(await driver.renew())) driver.stop();
+      } catch (error) {
+        this.#warn(session, error);
+      }
+    });
+    await Promise.all(renewals);
+  }
+
+  /** Starts nothing more, lets what runs end for `drainMs`, and gives the sessions back. */
+  async close(drainMs: number): Promise<void> {
+    this.#closing = true;
+    this.#unsubscribe();
+    const stopped = this.#options.dispatcher.stop().catch((error: unknown) => this.#warn('', error));
+    const drivings = [...this.#driving.values()];
+    for (const { driver } of drivings) driver.stop();
+    const drained = Promise.all([stopped, ...drivings.map(({ done }) => done)]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.#options.clock.after(drainMs, resolve);
+    await Promise.race([drained, promise]);
+    timer.cancel();
+    for (const { driver } of drivings) driver.abandon();
+    // A moment to give the leases back, which go with the store's next commit; a store that does not answer holds nobody up.
+    for (let turns = 0; turns < RELEASE_TURNS; turns++)
+      await Promise.race([drained, new Promise<void>((turn) => setImmediate(turn))]);
+  }
+
+  #warn(session: string, error: unknown): void {
+    if (error instanceof OnrecordError && error.code === 'event-too-new') this.#tooNew.add(session);
+    this.#options.log.warn(error instanceof Error ? error.message : String(error), {
+      session,
+      code: error instanceof OnrecordError ? error.code : 'unexpected',
+    });
+  }
+}
