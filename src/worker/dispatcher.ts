@@ -59,8 +59,8 @@ export type Dispatcher = {
   wake(wake: Wake): Promise<void>;
   /** Begins to hand out sessions. Throws where it cannot be reached at all. Called once at most. */
   start(taker: Taker): Promise<void>;
-  /** The taker has room again. */
-  roomCame(): void;
+  /** There may be something to take, or room for it: looks now instead of some time soon. */
+  look(): void;
   /** Hands out nothing more, and gives back what it holds of connections. Takes under way end first. */
   stop(): Promise<void>;
 };

@@ -39,7 +39,7 @@ export class InProcessDispatcher implements Dispatcher {
     this.#taker = taker;
   }
 
-  roomCame(): void {
+  look(): void {
     this.#pump();
   }
 

@@ -196,7 +196,7 @@ export class Worker {
     const running = this.#driving.get(session);
     if (running) return running.driver.wake();
     const { dispatcher } = this.#options;
-    if (reason === 'appended' && dispatcher.heedsAppends) return;
+    if (reason === 'appended' && dispatcher.heedsAppends) return dispatcher.look();
     dispatcher
       .wake({ session, reason, ...(tenant !== undefined && { tenant }) })
       .catch((error: unknown) => this.#warn(session, error));
@@ -315,7 +315,7 @@ export class Worker {
 
   async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
     const ended = await this.#runOut(session, epoch, driver);
-    this.#options.dispatcher.roomCame();
+    this.#options.dispatcher.look();
     return ended;
   }
 
@@ -382,7 +382,9 @@ export class Worker {
   /** Where wakes reach other processes, whoever appended has sent one. */
   #appendedElsewhere(session: string, agent: string): void {
     const { dispatcher, knows } = this.#options;
-    if (!dispatcher.shared && knows(agent)) this.wake(session, 'appended');
+    if (!knows(agent)) return;
+    if (dispatcher.shared) dispatcher.look();
+    else this.wake(session, 'appended');
   }
 
   #keepLeases(): void {

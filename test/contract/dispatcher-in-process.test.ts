@@ -29,7 +29,7 @@ describe('InProcessDispatcher: tenants', () => {
     for (let i = 0; i < 2; i++) await dispatcher.wake({ session: `b${i}`, tenant: 'b', reason: 'swept' });
     for (let i = 0; i < 6; i++) {
       room = 1;
-      dispatcher.roomCame();
+      dispatcher.look();
       await calm();
     }
     expect(taken).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'a3']);
@@ -43,7 +43,7 @@ describe('InProcessDispatcher: tenants', () => {
     await dispatcher.start({ take: async () => (taken++, NOTHING), room: () => room });
     for (let i = 0; i <= WAITING_MAX; i++) await dispatcher.wake({ session: `${i}`, reason: 'swept' });
     room = Infinity;
-    dispatcher.roomCame();
+    dispatcher.look();
     await calm();
     expect(taken).toBe(WAITING_MAX);
     await dispatcher.stop();

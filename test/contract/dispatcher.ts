@@ -100,7 +100,7 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
       await Promise.all(
         sessions.map((session, i) => dispatcher.wake({ session, tenant: `t${i % 3}`, reason: 'appended' })),
       );
-      dispatcher.roomCame();
+      dispatcher.look();
       await expect
         .poll(() => new Set(taker.taken.map((one) => one.session)).size === 200, soon('all takes'))
         .toBe(true);
@@ -214,7 +214,7 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
       const session = await here.session('patient');
       await dispatcher.wake({ session, reason: 'appended' });
       room = 1;
-      dispatcher.roomCame();
+      dispatcher.look();
       await expect.poll(() => taker.of(session).length > 0, soon('a take')).toBe(true);
     });
 
@@ -236,7 +236,7 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
       expect(taker.under).toBe(0);
       const { length } = taker.taken;
       await dispatcher.wake({ session: second, reason: 'appended' }).catch(() => undefined);
-      dispatcher.roomCame();
+      dispatcher.look();
       await new Promise((resolve) => setImmediate(resolve));
       expect(taker.taken).toHaveLength(length);
     });
