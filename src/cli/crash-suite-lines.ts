@@ -1,7 +1,7 @@
 /** What killing every scenario of a suite at every boundary came to, as lines. */
-import type { CrashedScenario } from '../suite/exam/crash-suite.ts';
+import type { CrashReport } from '../suite/exam/crash-suite.ts';
 import { POINT_WORDS, whereWords } from '../suite/crash/points.ts';
-import { countOf, formatCount } from '../view/format.ts';
+import { countOf, formatCount, formatDuration } from '../view/format.ts';
 import type { Look } from './terminal/look.ts';
 import { EMPTY, line, own, role, SIGN, strong, theirs, type Shown } from './terminal/shown.ts';
 import { table, type Column, type Row } from './terminal/table.ts';
@@ -9,7 +9,8 @@ import { table, type Column, type Row } from './terminal/table.ts';
 const KILLS_SHOWN_MAX = 20;
 const NAME_CELLS_MIN = 24;
 
-export const crashSuiteLines = (all: readonly CrashedScenario[], look: Look): readonly Shown[] => {
+export const crashSuiteLines = (report: CrashReport, look: Look): readonly Shown[] => {
+  const { scenarios: all, planned, tried, ms } = report;
   const columns: readonly Column[] = [
     { key: 'scenario', least: NAME_CELLS_MIN },
     { key: 'kills', title: own('kills'), align: 'right' },
@@ -27,7 +28,6 @@ export const crashSuiteLines = (all: readonly CrashedScenario[], look: Look): re
       wrong: wrong.length > 0 ? role('fail', bad) : bad,
     };
   });
-  const kills = all.reduce((sum, { same, inDoubt, wrong }) => sum + same + inDoubt + wrong.length, 0);
   const wrong = all.flatMap((one) => one.wrong.map((kill) => ({ ...kill, scenario: one.scenario })));
   const unjudged = all.filter((one) => one.unjudged.length > 0);
   return [
@@ -44,6 +44,9 @@ export const crashSuiteLines = (all: readonly CrashedScenario[], look: Look): re
       line`${SIGN.errored} ${strong(theirs(scenario))} does not pass without a kill: ${first?.expectation ?? ''}, ${first?.message ?? ''}`,
     ]),
     EMPTY,
-    line`${wrong.length > 0 ? SIGN.fail : unjudged.length > 0 ? SIGN.errored : SIGN.ok} ${countOf(all.length, 'scenario')}, ${countOf(kills, 'kill')}, ${formatCount(wrong.length)} wrong`,
+    line`${wrong.length > 0 ? SIGN.fail : unjudged.length > 0 ? SIGN.errored : SIGN.ok} ${countOf(all.length, 'scenario')}, ${killWords(tried, planned)}, ${formatCount(wrong.length)} wrong, ${formatDuration(ms)}`,
   ];
 };
+
+const killWords = (tried: number, planned: number): string =>
+  tried < planned ? `${formatCount(tried)} of ${countOf(planned, 'kill')} tried` : countOf(planned, 'kill');

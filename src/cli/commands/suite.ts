@@ -1,6 +1,6 @@
 /** onrecord suite: scenarios that an agent is examined by. init writes a first one, record makes one of a session. */
 import { badInput } from '../../errors.ts';
-import { crashSuite, type CrashedScenario } from '../../suite/exam/crash-suite.ts';
+import { crashSuite, type CrashReport } from '../../suite/exam/crash-suite.ts';
 import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite/exam/baseline.ts';
 import { NOISE } from '../../suite/exam/deeds.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type ExamReport,
   type PairDifference,
 } from '../../suite/exam/exam.ts';
+import type { Fault } from '../../suite/fault-plan.ts';
 import { examPage } from '../../suite/exam/page.ts';
 import { examSummary } from '../../suite/exam/summary.ts';
 import { junitXml } from '../../suite/exam/junit.ts';
@@ -126,7 +127,6 @@ const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
 
 const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
   const files = chosen(cli, input, path);
-  const plan = givenOption(input, 'faults');
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
   // A model that cannot be had is a wrong command line, not an errored scenario.
@@ -137,7 +137,7 @@ const examined = async (cli: Cli, input: Input, path: string): Promise<ExamRepor
       exams: examsFor(cli, files, models),
       repeat: wholeNumber(input, 'repeat', REPEAT_MAX) ?? 1,
       signal: cli.interrupt.signal,
-      ...(plan !== undefined && { faults: readFaultPlanFile(plan, cli.cwd) }),
+      ...faultsOf(cli, input),
       ...(jobs !== undefined && { jobs }),
       onProgress: (done, total, bad) =>
         progress.set({ done, total, unit: 'runs', note: line`${formatCount(bad)} not passed` }),
@@ -145,6 +145,11 @@ const examined = async (cli: Cli, input: Input, path: string): Promise<ExamRepor
   } finally {
     progress.end();
   }
+};
+
+const faultsOf = (cli: Cli, input: Input): { readonly faults?: readonly Fault[] } => {
+  const plan = givenOption(input, 'faults');
+  return plan === undefined ? {} : { faults: readFaultPlanFile(plan, cli.cwd) };
 };
 
 const wholeNumber = (input: Input, name: string, most: number): number | undefined => {
@@ -177,21 +182,23 @@ const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
 const crash = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
   const files = chosen(cli, input, path);
   const progress = cli.screen.progress();
-  let found: readonly CrashedScenario[];
+  let report: CrashReport;
   try {
-    found = await crashSuite({
+    report = await crashSuite({
       exams: examsFor(cli, files, modelsOf(input).slice(0, 1)),
       signal: cli.interrupt.signal,
-      onProgress: (done, total, wrong) =>
-        progress.set({ done, total, unit: 'scenarios', note: line`${formatCount(wrong)} wrong` }),
+      ...faultsOf(cli, input),
+      onProgress: ({ done, all, wrong }) =>
+        progress.set({ done, total: all, unit: 'kills', note: line`${formatCount(wrong)} wrong` }),
     });
   } finally {
     progress.end();
   }
-  if (cli.screen.jsonMode) cli.screen.json({ scenarios: found });
-  else cli.screen.out(...crashSuiteLines(found, cli.screen.look));
-  if (found.some(({ unjudged }) => unjudged.length > 0)) return EXIT.notJudged;
-  return found.some(({ wrong }) => wrong.length > 0) ? EXIT.failed : EXIT.done;
+  if (cli.screen.jsonMode) cli.screen.json({ ...report });
+  else cli.screen.out(...crashSuiteLines(report, cli.screen.look));
+  const { scenarios, planned, tried } = report;
+  if (tried < planned || scenarios.some(({ unjudged }) => unjudged.length > 0)) return EXIT.notJudged;
+  return scenarios.some(({ wrong }) => wrong.length > 0) ? EXIT.failed : EXIT.done;
 };
 
 const exitOf = ({ runs, complete }: ExamReport): ExitCode => {

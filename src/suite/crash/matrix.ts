@@ -3,12 +3,13 @@
  * each pair of them, with a kill there. Every killed run is taken up again until it ends, and compared with the
  * uninterrupted one.
  */
-import { accessSync, constants, cpSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../errors.ts';
 import { FAULT_POINTS, type FaultPoint } from '../../worker/fault-point.ts';
 import { faultNotReached, type Fault } from '../fault-plan.ts';
+import { scratch } from '../scratch.ts';
 import type { Boundary, Kill } from './boundary.ts';
 import { DESK, type NamedCall } from './ending.ts';
 import { judge, WRONG, WRONG_UNDER_PLAN, type Calm, type Judged, type Verdict } from './judge.ts';
@@ -64,21 +65,6 @@ export const crashMatrix = async (options: MatrixOptions): Promise<Matrix> => {
     return await new CrashMatrix(options, scenario, folder).run();
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-};
-
-/** Linux has a file system in memory, where a sync costs nothing. A killed process loses no written byte in either. */
-const MEMORY_FOLDER = '/dev/shm';
-/** With less room than this the desks go to the disk. */
-const MEMORY_BYTES_MIN: number = 512 * 1024 * 1024;
-
-const scratch = (): string => {
-  try {
-    accessSync(MEMORY_FOLDER, constants.W_OK);
-    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
-    return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY_FOLDER : tmpdir();
-  } catch {
-    return tmpdir();
   }
 };
 

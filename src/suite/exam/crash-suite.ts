@@ -4,18 +4,23 @@
  * costs. A call that nobody can know about may be in doubt, as its effect kind says; then a person is waited for.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { badInput } from '../../errors.ts';
+import { systemClock } from '../../clock.ts';
+import { badInput, isOnrecordError } from '../../errors.ts';
 import { evolve, initial } from '../../session/evolve.ts';
 import { toolOf } from '../../session/state.ts';
 import { traceOf } from '../../rehearse/trace.ts';
 import type { Boundary } from '../crash/boundary.ts';
-import type { Exam } from './exam.ts';
+import { faultWords, type Fault } from '../fault-plan.ts';
+import { scratch } from '../scratch.ts';
+import { inTime, RUN_MS_MAX, type Exam } from './exam.ts';
 import type { Expect } from './expect.ts';
 import { judge, type Problem } from './judge.ts';
 import { guardNetwork } from './network-guard.ts';
 import { playScenario, type Candidate, type Playing } from './play.ts';
+
+/** Kills of one command. */
+export const KILLS_MAX = 1_000_000;
 
 export type WrongKill = {
   readonly boundary: number;
@@ -33,75 +38,155 @@ export type CrashedScenario = {
   readonly unjudged: readonly Problem[];
 };
 
-export type CrashSuiteOptions = {
-  readonly exams: readonly Exam[];
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (done: number, all: number, wrong: number) => void;
+export type CrashReport = {
+  readonly scenarios: readonly CrashedScenario[];
+  /** Kills that were planned: one for each boundary of each scenario that passes in peace. */
+  readonly planned: number;
+  /** Kills that were tried; fewer than planned where it was interrupted. */
+  readonly tried: number;
+  /** Real milliseconds. */
+  readonly ms: number;
 };
 
-/** Of the first model of each. One scenario after the other: what they share is one process. */
-export const crashSuite = async ({
-  exams,
-  signal,
-  onProgress,
-}: CrashSuiteOptions): Promise<readonly CrashedScenario[]> => {
+export type CrashProgress = { readonly done: number; readonly all: number; readonly wrong: number };
+
+export type CrashSuiteOptions = {
+  readonly exams: readonly Exam[];
+  /** In force in every run, beside the scenario's own. */
+  readonly faults?: readonly Fault[];
+  readonly signal?: AbortSignal;
+  /** In kills, from when all scenarios have been played in peace. */
+  readonly onProgress?: (progress: CrashProgress) => void;
+};
+
+/**
+ * Of the first model of each. First all in peace, so that it is known how many kills there are; then kill by kill.
+ * Throws `suite-empty`, `suite-too-large`.
+ */
+export const crashSuite = async (options: CrashSuiteOptions): Promise<CrashReport> => {
+  const { exams, signal, onProgress, faults = [] } = options;
   if (exams.length === 0) throw badInput('suite-empty', 'There is no scenario to run.');
-  const root = mkdtempSync(join(tmpdir(), 'onrecord-suite-'));
+  const began = systemClock.monotonic();
+  const root = mkdtempSync(join(scratch(), 'onrecord-suite-'));
   const lift = guardNetwork();
-  const found: CrashedScenario[] = [];
+  const trials: CrashTrial[] = [];
   try {
     for (const { name, candidates } of exams) {
       const [made] = candidates.values();
       if (!made || signal?.aborted === true) break;
-      found.push(await new CrashTrial(name, await made(), root).run(signal));
-      onProgress?.(
-        found.length,
-        exams.length,
-        found.reduce((sum, { wrong }) => sum + wrong.length, 0),
-      );
+      const trial = new CrashTrial(name, { faults, folder: mkdtempSync(join(root, 'scenario-')) });
+      await trial.begin(made);
+      trials.push(trial);
     }
-    return found;
+    const planned = trials.reduce((sum, { planned: kills }) => sum + kills, 0);
+    if (planned > KILLS_MAX)
+      throw badInput(
+        'suite-too-large',
+        `These scenarios have ${planned} boundaries, the limit is ${KILLS_MAX}.`,
+      );
+    let [done, wrong] = [0, 0];
+    for (const trial of trials)
+      for await (const isWrong of trial.kills(signal)) {
+        if (isWrong) wrong++;
+        onProgress?.({ done: ++done, all: planned, wrong });
+      }
+    const scenarios = trials.map((trial) => trial.found);
+    return { scenarios, planned, tried: done, ms: systemClock.monotonic() - began };
   } finally {
     lift();
     rmSync(root, { recursive: true, force: true });
   }
 };
 
+type TrialPlace = { readonly faults: readonly Fault[]; readonly folder: string };
+type Attempted = { readonly playing: Playing; readonly problems: readonly Problem[] };
+
 class CrashTrial {
   readonly #name: string;
-  readonly #candidate: Candidate;
-  readonly #root: string;
+  readonly #place: TrialPlace;
+  readonly #wrong: WrongKill[] = [];
+  #candidate: Candidate | undefined;
+  #boundaries = 0;
+  #same = 0;
+  #inDoubt = 0;
+  #unjudged: readonly Problem[] = [];
 
-  constructor(name: string, candidate: Candidate, root: string) {
+  constructor(name: string, place: TrialPlace) {
     this.#name = name;
-    this.#candidate = candidate;
-    this.#root = root;
+    this.#place = place;
   }
 
-  async run(signal: AbortSignal | undefined): Promise<CrashedScenario> {
-    const calm = await this.#play([]);
-    const boundaries = calm.playing.seen.boundaries.length;
-    let [same, inDoubt] = [0, 0];
-    const wrong: WrongKill[] = [];
-    for (let boundary = 1; calm.problems.length === 0 && boundary <= boundaries; boundary++) {
-      if (signal?.aborted === true) break;
-      const { playing, problems } = await this.#play([boundary]);
-      if (problems.length === 0) same++;
-      else if (isRightlyInDoubt(playing)) inDoubt++;
-      else wrong.push({ boundary, place: playing.seen.struck[0], problems });
+  /** Kills that are to come; none where the scenario does not pass in peace. */
+  get planned(): number {
+    return this.#unjudged.length > 0 ? 0 : this.#boundaries;
+  }
+
+  get found(): CrashedScenario {
+    return {
+      scenario: this.#name,
+      boundaries: this.#boundaries,
+      same: this.#same,
+      inDoubt: this.#inDoubt,
+      wrong: this.#wrong,
+      unjudged: this.#unjudged,
+    };
+  }
+
+  async begin(made: () => Promise<Candidate>): Promise<void> {
+    try {
+      this.#candidate = await made();
+      const { playing, problems } = await this.#play(this.#candidate, []);
+      this.#boundaries = playing.seen.boundaries.length;
+      this.#unjudged = [
+        ...playing.unfired.map((fault) => ({
+          expectation: 'faults',
+          message: `the fault was never reached: ${faultWords(fault)}`,
+        })),
+        ...problems,
+      ];
+    } catch (error) {
+      this.#unjudged = [problemOf(error)];
+    }
+  }
+
+  /** One kill after the other; yields whether it was wrong. */
+  async *kills(signal: AbortSignal | undefined): AsyncGenerator<boolean, void, undefined> {
+    const candidate = this.#candidate;
+    if (!candidate) return;
+    for (let boundary = 1; boundary <= this.planned && signal?.aborted !== true; boundary++) {
+      yield await this.#kill(candidate, boundary);
       // For Ctrl C: a run may be nothing but promises.
       await new Promise<void>((turn) => setImmediate(turn));
     }
-    return { scenario: this.#name, boundaries, same, inDoubt, wrong, unjudged: calm.problems };
   }
 
-  async #play(
-    kill: readonly number[],
-  ): Promise<{ readonly playing: Playing; readonly problems: readonly Problem[] }> {
-    const folder = mkdtempSync(join(this.#root, 'run-'));
+  async #kill(candidate: Candidate, boundary: number): Promise<boolean> {
     try {
-      const { scenario } = this.#candidate;
-      const playing = await playScenario(this.#candidate, { folder, faults: scenario.faults ?? [], kill });
+      const { playing, problems } = await this.#play(candidate, [boundary]);
+      if (problems.length === 0) this.#same++;
+      else if (isRightlyInDoubt(playing, problems)) this.#inDoubt++;
+      else return this.#isWrong({ boundary, place: playing.seen.struck[0], problems });
+      return false;
+    } catch (error) {
+      return this.#isWrong({ boundary, place: undefined, problems: [problemOf(error)] });
+    }
+  }
+
+  #isWrong(kill: WrongKill): true {
+    this.#wrong.push(kill);
+    return true;
+  }
+
+  async #play(candidate: Candidate, kill: readonly number[]): Promise<Attempted> {
+    const { folder: place, faults: planned } = this.#place;
+    const folder = mkdtempSync(join(place, 'run-'));
+    try {
+      const { scenario } = candidate;
+      const faults = [...(scenario.faults ?? []), ...planned];
+      const playing = await inTime(
+        playScenario(candidate, { folder, faults, kill, laid: join(place, 'laid') }),
+        RUN_MS_MAX,
+      );
       const trace = traceOf(playing.session, playing.events);
       // An idempotent tool may run again with its key; the journal has both.
       const executed = playing.executed.filter(
@@ -116,6 +201,11 @@ class CrashTrial {
   }
 }
 
+const problemOf = (error: unknown): Problem => ({
+  expectation: isOnrecordError(error) ? error.code : 'unexpected',
+  message: error instanceof Error ? error.message : String(error),
+});
+
 const isIdempotent = ({ agent, executed }: Playing, i: number): boolean =>
   agent.tools.get(executed[i]?.tool ?? '')?.effect === 'idempotent';
 
@@ -129,13 +219,25 @@ const inPeaceOrNot = (expect: Expect): Expect => {
 
 const MAY_BE_IN_DOUBT: ReadonlySet<string> = new Set(['once', 'reconcilable']);
 
-const isRightlyInDoubt = ({ session, events }: Playing): boolean => {
+const isRightlyInDoubt = (playing: Playing, problems: readonly Problem[]): boolean => {
+  const { session, events } = playing;
   const state = events.reduce(evolve, initial(session));
   const doubted = [...state.leftOpen, ...(state.active?.calls ?? [])].filter(
     ({ phase }) => phase === 'in-doubt',
   );
-  return (
-    doubted.length > 0 &&
-    doubted.every(({ tool }) => MAY_BE_IN_DOUBT.has(toolOf(state.agent, tool)?.effect ?? 'once'))
-  );
+  if (doubted.length === 0) return isSettledUnseen(playing, problems);
+  return doubted.every(({ tool }) => MAY_BE_IN_DOUBT.has(toolOf(state.agent, tool)?.effect ?? 'once'));
 };
+
+/**
+ * A call that was in doubt until the scenario's person said that it happened, and that was killed before it did: the
+ * record has the person's word, and the world does not have the effect.
+ */
+const isSettledUnseen = ({ events, executed }: Playing, problems: readonly Problem[]): boolean =>
+  problems.every(({ expectation }) => expectation === 'effects') &&
+  events.some(
+    ({ type, data }) =>
+      type === 'call.settled' &&
+      data.settlement.answer === 'happened' &&
+      executed.every(({ call }) => call !== data.call),
+  );

@@ -6,7 +6,7 @@
  * reached, a script has steps that nobody asked for, the agent could not be made, it does not come to an end).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { badInput, isOnrecordError } from '../../errors.ts';
@@ -14,6 +14,7 @@ import type { ScriptedModel } from '../../model/scripted.ts';
 import { traceOf } from '../../rehearse/trace.ts';
 import { countOf } from '../../view/format.ts';
 import { faultWords, type Fault } from '../fault-plan.ts';
+import { scratch } from '../scratch.ts';
 import { aspectsOf, deedsOf } from './deeds.ts';
 import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
 import { judge, type Problem } from './judge.ts';
@@ -94,7 +95,7 @@ export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
   if (planned.length > RUNS_MAX)
     throw badInput('suite-too-large', `${planned.length} runs are asked for, the limit is ${RUNS_MAX}.`);
   const began = systemClock.monotonic();
-  const root = mkdtempSync(join(tmpdir(), 'onrecord-suite-'));
+  const root = mkdtempSync(join(scratch(), 'onrecord-suite-'));
   const lift = guardNetwork();
   const runs: (ExamRun | undefined)[] = planned.map(() => undefined);
   const left = planned.entries();
@@ -144,7 +145,8 @@ const runOne = async (
   }
 };
 
-const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
+/** Throws `scenario-stuck` when so many real milliseconds have passed. */
+export const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = systemClock.after(ms, () =>
     late.reject(badInput('scenario-stuck', `The run did not end within ${ms / 1000} s.`)),

@@ -2,6 +2,7 @@
  * Plays one scenario: its own folder, store in memory, clock and network; its actions in order, its questions
  * answered as it says. A planned crash ends the simulated process, and the next one takes up the same log and desk.
  */
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { badInput, isOnrecordError } from '../../errors.ts';
 import { canonical, isSame } from '../../event/canonical.ts';
@@ -82,20 +83,30 @@ export type PlayPlace = {
   readonly faults: readonly Fault[];
   /** The boundaries at which its process is killed. */
   readonly kill?: Kill;
+  /** The desk as it was laid for an earlier run, for many runs of one scenario: made by the first, copied after it. */
+  readonly laid?: string;
 };
 
 /** `folder` is empty and the run's own. */
 export const playScenario = async (
   candidate: Candidate,
-  { folder, faults, kill = [] }: PlayPlace,
+  { folder, faults, kill = [], laid }: PlayPlace,
 ): Promise<Playing> => {
   const { scenario, home } = candidate;
   const staged = new StagedClock(Date.parse(scenario.clock), candidate.live);
   const opened = await openedHosts(scenario.network);
   const log = new MemoryLog();
   const desk = join(folder, 'desk');
-  layDesk(desk, scenario.desk, home);
-  const progress: Progress = { session: '', action: 0, executed: [], answered: new Map(), before: undefined };
+  const isLaid = laid !== undefined && existsSync(laid);
+  if (isLaid) cpSync(laid, desk, { recursive: true });
+  else layDesk(desk, scenario.desk, home);
+  const progress: Progress = {
+    session: '',
+    action: 0,
+    executed: [],
+    answered: new Map(),
+    before: isLaid ? deskDigests(desk) : undefined,
+  };
   let plan = new FaultPlan(faults, { clock: staged.clock });
   let seen: Seen | undefined;
   for (let lives = 0; lives < LIVES_MAX; lives++) {
@@ -103,7 +114,7 @@ export const playScenario = async (
     const die = (): Promise<never> => life.die();
     plan = new FaultPlan(faults, { clock: life.clock, die, state: plan.state });
     const boundaries = new Boundaries({ kill, plan, die, isDead: () => life.dead, seen });
-    const living = new Living({ candidate, staged, life, boundaries, log, desk, opened, progress });
+    const living = new Living({ candidate, staged, life, boundaries, log, desk, laid, opened, progress });
     const work = within(opened, () => living.run());
     const ended = await staged.during(Promise.race([work, life.died]));
     life.end();
@@ -134,6 +145,7 @@ type LivingOptions = {
   readonly boundaries: Boundaries;
   readonly log: MemoryLog;
   readonly desk: string;
+  readonly laid: string | undefined;
   readonly opened: Opened;
   readonly progress: Progress;
 };
@@ -149,7 +161,7 @@ class Living {
   }
 
   async run(): Promise<Agent> {
-    const { candidate, staged, life, boundaries, log, desk, progress } = this.#options;
+    const { candidate, staged, life, boundaries, log, desk, laid, progress } = this.#options;
     const { scenario, model } = candidate;
     const furnished = (): void => furnish(desk, scenario.desk, staged.clock.now());
     if (!progress.before && candidate.deskFirst) furnished();
@@ -162,6 +174,7 @@ class Living {
     if (!progress.before) {
       if (!candidate.deskFirst) furnished();
       progress.before = deskDigests(desk);
+      if (laid !== undefined) cpSync(desk, laid, { recursive: true });
     }
     const runtime = await openRuntime({
       store: life.store(log),
