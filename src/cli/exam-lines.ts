@@ -209,7 +209,20 @@ const sumLines = ({ report, look }: SuiteLines): readonly Shown[] => {
     };
   });
   const columns = ['model', 'words', 'cost', 'steps', 'ms'].map((key): Column => ({ key }));
-  return [...table(columns, rows, { look }).lines, ...rateLines(runs)];
+  return [...table(columns, rows, { look }).lines, ...rateLines(runs), ...chanceLines(report, look)];
+};
+
+/** How often what was left to chance came, and the seed that brings it back. */
+const chanceLines = ({ runs, seed }: ExamReport, look: Look): readonly Shown[] => {
+  const sums = new Map<string, { came: number; of: number }>();
+  for (const { fault, came, of } of runs.flatMap(({ chance }) => chance)) {
+    const sum = sums.get(fault) ?? { came: 0, of: 0 };
+    sums.set(fault, { came: sum.came + came, of: sum.of + of });
+  }
+  const words = [...sums].flatMap(([fault, { came, of }]) =>
+    wrapped(line`${fault}   came ${formatCount(came)} of ${countOf(of, 'time')}`, look, 4),
+  );
+  return seed === undefined ? words : [...words, line`seed ${seed}   --seed ${seed} brings the same again`];
 };
 
 /** How sure it is, where runs are repeated. */

@@ -1,7 +1,15 @@
 /** --faults of a command that works on a session: what goes wrong on purpose, and that all of it did. */
 import { systemClock } from '../clock.ts';
-import { faultNotReached, FaultPlan, killThisProcess, type Fault } from '../suite/fault-plan.ts';
+import {
+  FAULT_SEED,
+  faultNotReached,
+  FaultPlan,
+  killThisProcess,
+  withSeed,
+  type Fault,
+} from '../suite/fault-plan.ts';
 import type { FaultPlace } from '../worker/fault-point.ts';
+import { countOf, formatCount } from '../view/format.ts';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { mostUrgent } from './outcome.ts';
@@ -21,7 +29,8 @@ export const plannedFaults = (cli: Cli, path: string): PlannedFaults => {
     sayDeath(cli, fault, place);
     return killThisProcess();
   };
-  const plan = new FaultPlan(readFaultPlanFile(path, cli.cwd), { clock: systemClock, die });
+  const faults = withSeed(readFaultPlanFile(path, cli.cwd), FAULT_SEED);
+  const plan = new FaultPlan(faults, { clock: systemClock, die });
   return { plan, exitOf: (code) => judged(cli, plan, code) };
 };
 
@@ -35,6 +44,8 @@ const sayDeath = ({ screen }: Cli, { at }: Fault, { session, what, call }: Fault
 
 /** A fault that was not reached has tested nothing, however well the work has ended. */
 const judged = (cli: Cli, plan: FaultPlan, code: ExitCode): ExitCode => {
+  for (const { fault, came, of } of plan.counts())
+    cli.screen.note(line`${fault}   came ${formatCount(came)} of ${countOf(of, 'time')}`);
   const unfired = plan.unfired();
   if (unfired.length === 0 || code === EXIT.interrupted) return code;
   cli.screen.error(faultNotReached(unfired));

@@ -27,10 +27,10 @@ test('every kill is counted beforehand, and a person who was wrong about a call 
   expect(said.map(({ done }) => done)).toEqual(said.map((_, i) => i + 1));
 });
 
+const WORDS = ['suite', 'run', 'examples/bookkeeping-clerk', '--crash', '--filter', 'correction-edited'];
+
 test('the command ends for all rows that a person edits, and says how many kills there were', async () => {
-  const { code, stdout } = await onStage(ROOT, {}, [
-    ...['suite', 'run', 'examples/bookkeeping-clerk', '--crash', '--filter', 'correction-edited'],
-  ]);
+  const { code, stdout } = await onStage(ROOT, {}, WORDS);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/✓ 1 scenario, \d+ kills, 0 wrong/)]);
 });
 

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { suite } from '../../src/cli/commands/suite.ts';
 import { examSchema } from '../../src/suite/exam/scenario.ts';
 import { expectSchema } from '../../src/suite/exam/expect.ts';
+import { STAGED_KINDS } from '../../src/suite/fault-plan.ts';
 import { ROOT, onStage, project } from '../cli/project.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/suites.md'), 'utf8');
@@ -50,7 +51,9 @@ it('its tables name every key, and no other', () => {
     ([, cell = '']) => cell.match(/[a-zA-Z]+/g) ?? [],
   );
   const keys = [examSchema, expectSchema].flatMap((one) => Object.keys((one as unknown as Shape).shape));
-  expect(new Set(rows)).toEqual(new Set(keys));
+  const staged = Object.keys(STAGED_KINDS);
+  expect(new Set(rows)).toEqual(new Set([...keys, ...staged.filter((kind) => /^[a-z]+$/.test(kind))]));
+  for (const kind of staged) expect(PAGE).toMatch(new RegExp(`^\\| .*\`${kind}\`.* \\|`, 'm'));
 });
 
 it('a plan of faults is in force in every run', async () => {

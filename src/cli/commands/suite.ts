@@ -1,4 +1,5 @@
 /** onrecord suite: scenarios that an agent is examined by. init writes a first one, record makes one of a session. */
+import { systemRandom } from '../../clock.ts';
 import { badInput } from '../../errors.ts';
 import { crashSuite, type CrashReport } from '../../suite/exam/crash-suite.ts';
 import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite/exam/baseline.ts';
@@ -10,7 +11,7 @@ import {
   type ExamReport,
   type PairDifference,
 } from '../../suite/exam/exam.ts';
-import type { Fault } from '../../suite/fault-plan.ts';
+import { FAULT_SEED_MAX, type Fault } from '../../suite/fault-plan.ts';
 import { examPage } from '../../suite/exam/page.ts';
 import { examSummary } from '../../suite/exam/summary.ts';
 import { junitXml } from '../../suite/exam/junit.ts';
@@ -57,6 +58,10 @@ export const suite: Command = {
     },
     { flags: '--repeat <number>', description: 'run each so many times' },
     { flags: '--faults <file>', description: 'a fault plan that is in force in every run' },
+    {
+      flags: '--seed <number>',
+      description: 'of faults that come by probability; printed where none is given',
+    },
     {
       flags: '--crash',
       description: 'run: kill each scenario at every boundary; what it expects has to hold',
@@ -127,6 +132,7 @@ const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
 
 const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
   const files = chosen(cli, input, path);
+  const seed = wholeNumber(input, 'seed', FAULT_SEED_MAX) ?? drawnSeed();
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
   // A model that cannot be had is a wrong command line, not an errored scenario.
@@ -138,6 +144,7 @@ const examined = async (cli: Cli, input: Input, path: string): Promise<ExamRepor
       repeat: wholeNumber(input, 'repeat', REPEAT_MAX) ?? 1,
       signal: cli.interrupt.signal,
       ...faultsOf(cli, input),
+      seed,
       ...(jobs !== undefined && { jobs }),
       onProgress: (done, total, bad) =>
         progress.set({ done, total, unit: 'runs', note: line`${formatCount(bad)} not passed` }),
@@ -147,6 +154,10 @@ const examined = async (cli: Cli, input: Input, path: string): Promise<ExamRepor
   }
 };
 
+/** From 1, so that it can be given back. */
+const drawnSeed = (): number =>
+  (Buffer.from(systemRandom.bytes(4)).readUInt32BE() % (FAULT_SEED_MAX - 1)) + 1;
+
 const faultsOf = (cli: Cli, input: Input): { readonly faults?: readonly Fault[] } => {
   const plan = givenOption(input, 'faults');
   return plan === undefined ? {} : { faults: readFaultPlanFile(plan, cli.cwd) };
@@ -155,7 +166,7 @@ const faultsOf = (cli: Cli, input: Input): { readonly faults?: readonly Fault[] 
 const wholeNumber = (input: Input, name: string, most: number): number | undefined => {
   const text = givenOption(input, name);
   if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
+  if (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= most) return Number(text);
   throw badInput('number-invalid', `--${name} "${text}" must be a whole number from 1 to ${most}.`, {
     [name]: text,
   });
@@ -281,6 +292,7 @@ const print = (cli: Cli, input: Input, { report, differences, changed, path, act
     path,
     ...modelsOf(input).flatMap((model) => ['--model', model]),
     ...(plan === undefined ? [] : ['--faults', plan]),
+    ...(report.seed === undefined ? [] : ['--seed', String(report.seed)]),
   ];
   screen.out(
     ...suiteLines({ report, differences, look: screen.look, again }),

@@ -11,10 +11,10 @@ import { evolve, initial } from '../../session/evolve.ts';
 import { toolOf } from '../../session/state.ts';
 import { traceOf } from '../../rehearse/trace.ts';
 import type { Boundary } from '../crash/boundary.ts';
-import { faultWords, type Fault } from '../fault-plan.ts';
+import { FAULT_SEED, faultWords, withSeed, type Fault } from '../fault-plan.ts';
 import { scratch } from '../scratch.ts';
 import { inTime, RUN_MS_MAX, type Exam } from './exam.ts';
-import type { Expect } from './expect.ts';
+import { inPeaceOrNot } from './expect.ts';
 import { judge, type Problem } from './judge.ts';
 import { guardNetwork } from './network-guard.ts';
 import { playScenario, type Candidate, type Playing } from './play.ts';
@@ -182,7 +182,7 @@ class CrashTrial {
     const folder = mkdtempSync(join(place, 'run-'));
     try {
       const { scenario } = candidate;
-      const faults = [...(scenario.faults ?? []), ...planned];
+      const faults = withSeed([...(scenario.faults ?? []), ...planned], FAULT_SEED);
       const playing = await inTime(
         playScenario(candidate, { folder, faults, kill, laid: join(place, 'laid') }),
         RUN_MS_MAX,
@@ -208,14 +208,6 @@ const problemOf = (error: unknown): Problem => ({
 
 const isIdempotent = ({ agent, executed }: Playing, i: number): boolean =>
   agent.tools.get(executed[i]?.tool ?? '')?.effect === 'idempotent';
-
-/** What a kill may change: a request that is asked again costs again and begins where a cache may be gone. */
-const inPeaceOrNot = (expect: Expect): Expect => {
-  const { cost, steps, cacheBreaks, ...rest } = expect;
-  // Named to be left out.
-  void [cost, steps, cacheBreaks];
-  return rest;
-};
 
 const MAY_BE_IN_DOUBT: ReadonlySet<string> = new Set(['once', 'reconcilable']);
 

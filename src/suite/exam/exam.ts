@@ -11,12 +11,14 @@ import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { badInput, isOnrecordError } from '../../errors.ts';
 import type { ScriptedModel } from '../../model/scripted.ts';
-import { traceOf } from '../../rehearse/trace.ts';
+import { sha256 } from '../../event/canonical.ts';
+import { traceOf, type Trace } from '../../rehearse/trace.ts';
 import { countOf } from '../../view/format.ts';
-import { faultWords, type Fault } from '../fault-plan.ts';
+import { FAULT_SEED, faultWords, withSeed, type Fault, type FaultCount } from '../fault-plan.ts';
 import { scratch } from '../scratch.ts';
 import { aspectsOf, deedsOf } from './deeds.ts';
 import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
+import { inPeaceOrNot } from './expect.ts';
 import { judge, type Problem } from './judge.ts';
 import { guardNetwork } from './network-guard.ts';
 import { playScenario, type Candidate, type Playing } from './play.ts';
@@ -47,6 +49,8 @@ export type ExamRun = {
   /** US dollars; undefined where a part of it is unknown. */
   readonly cost: number | undefined;
   readonly events: number;
+  /** What of its faults came by chance. */
+  readonly chance: readonly FaultCount[];
   /** Real milliseconds. */
   readonly ms: number;
 };
@@ -60,8 +64,10 @@ export type Exam = {
 export type ExamOptions = {
   readonly exams: readonly Exam[];
   readonly repeat?: number;
-  /** In force in every run, beside the scenario's own. */
+  /** In force in every run, beside the scenario's own; then nothing is expected of cost, steps and the cache. */
   readonly faults?: readonly Fault[];
+  /** Of faults that come by probability and have none of their own. Each run has its own chance from it. */
+  readonly seed?: number;
   /** Runs at the same time; default as many as there are processors. */
   readonly jobs?: number;
   readonly signal?: AbortSignal;
@@ -72,6 +78,8 @@ export type ExamReport = {
   readonly runs: readonly ExamRun[];
   /** False where it was interrupted. */
   readonly complete: boolean;
+  /** Taken back with --seed; undefined where nothing was left to chance. */
+  readonly seed: number | undefined;
   readonly ms: number;
 };
 
@@ -84,7 +92,8 @@ type Planned = {
 
 /** Throws `suite-empty`: a suite without a scenario has examined nothing. */
 export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
-  const { exams, repeat = 1, signal, onProgress, jobs = availableParallelism(), faults = [] } = options;
+  const { exams, repeat = 1, signal, onProgress, jobs = availableParallelism() } = options;
+  const { faults = [], seed = FAULT_SEED } = options;
   const planned = exams.flatMap(({ name, candidates }) =>
     [...candidates].flatMap(([model, made]) =>
       Array.from({ length: repeat }, (_, i): Planned => ({ exam: name, model, repeat: i + 1, made })),
@@ -103,7 +112,7 @@ export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
   const work = async (): Promise<void> => {
     for (const [i, one] of left) {
       if (signal?.aborted === true) return;
-      const run = await runOne(one, root, faults);
+      const run = await runOne(one, root, { faults, seed });
       runs[i] = run;
       if (run.verdict !== 'passed') bad++;
       onProgress?.(++done, planned.length, bad);
@@ -116,14 +125,22 @@ export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
     rmSync(root, { recursive: true, force: true });
   }
   const ended = runs.filter((run) => run !== undefined);
-  return { runs: ended, complete: ended.length === planned.length, ms: systemClock.monotonic() - began };
+  return {
+    runs: ended,
+    complete: ended.length === planned.length,
+    seed: ended.some(({ chance }) => chance.length > 0) ? seed : undefined,
+    ms: systemClock.monotonic() - began,
+  };
 };
 
-const runOne = async (
-  { exam, model, repeat, made }: Planned,
-  root: string,
-  faults: readonly Fault[],
-): Promise<ExamRun> => {
+type Chance = { readonly faults: readonly Fault[]; readonly seed: number };
+
+/** Whatever else is run: this run of this scenario has the same chance again. */
+const seedOf = ({ exam, repeat }: Planned, seed: number): number =>
+  Number.parseInt(sha256(`${seed} ${exam} ${repeat}`).slice(0, 8), 16);
+
+const runOne = async (planned: Planned, root: string, { faults, seed }: Chance): Promise<ExamRun> => {
+  const { exam, model, repeat, made } = planned;
   const began = systemClock.monotonic();
   const folder = mkdtempSync(join(root, 'run-'));
   let live = false;
@@ -131,12 +148,14 @@ const runOne = async (
   try {
     const candidate = await made();
     ({ live } = candidate);
-    const all = [...(candidate.scenario.faults ?? []), ...faults];
+    const all = withSeed([...(candidate.scenario.faults ?? []), ...faults], seedOf(planned, seed));
     const playing = await inTime(
       playScenario(candidate, { folder, faults: all }),
       live ? LIVE_RUN_MS_MAX : RUN_MS_MAX,
     );
-    const judged = await judgedRun(candidate, playing);
+    const { scenario } = candidate;
+    const expect = faults.length > 0 ? inPeaceOrNot(scenario.expect) : scenario.expect;
+    const judged = await judgedRun({ ...candidate, scenario: { ...scenario, expect } }, playing);
     return { ...head, live, ...judged, ms: systemClock.monotonic() - began };
   } catch (error) {
     return { ...head, live, ...broken(error), ms: systemClock.monotonic() - began };
@@ -161,8 +180,8 @@ export const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
 type Judged = Omit<ExamRun, 'scenario' | 'model' | 'repeat' | 'live' | 'ms'>;
 
 const judgedRun = async ({ scenario, live }: Candidate, playing: Playing): Promise<Judged> => {
-  const { session, events, agent, unfired, answers } = playing;
-  const trace = traceOf(session, events);
+  const { session, events, agent, unfired, answers, chance } = playing;
+  const trace = withoutDistorted(traceOf(session, events), playing.distorted);
   const problems = await judge(scenario.expect, { ...playing, trace });
   const { definition } = agent;
   const ends = new Map(
@@ -199,8 +218,20 @@ const judgedRun = async ({ scenario, live }: Candidate, playing: Playing): Promi
     calls,
     cost,
     events: events.length,
+    chance,
   };
 };
+
+/** What a fault plan made of a reply is none of the model's deeds. */
+const withoutDistorted = (trace: Trace, distorted: ReadonlySet<string>): Trace => ({
+  ...trace,
+  turns: trace.turns.map((turn) => ({
+    ...turn,
+    steps: turn.steps.map((step) =>
+      distorted.has(`${step.turn}.${step.step}`) ? { ...step, calls: [] } : step,
+    ),
+  })),
+});
 
 /** What may explain a failure: hosts that were wanted and are not opened. */
 const closedTo = ({ refused }: Playing): readonly Problem[] =>
@@ -212,7 +243,7 @@ const closedTo = ({ refused }: Playing): readonly Problem[] =>
 const broken = (error: unknown): Judged => {
   const code = isOnrecordError(error) ? error.code : 'unexpected';
   const message = error instanceof Error ? error.message : String(error);
-  const nothing = { signature: undefined, steps: 0, calls: 0, cost: undefined, events: 0 };
+  const nothing = { signature: undefined, steps: 0, calls: 0, cost: undefined, events: 0, chance: [] };
   return { verdict: 'errored', problems: [{ expectation: code, message }], ...nothing };
 };
 
