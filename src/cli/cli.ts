@@ -5,6 +5,8 @@ import { systemClock } from '../clock.ts';
 import { OnrecordError } from '../errors.ts';
 import { isPostgres, maskedStore } from '../log/postgres-place.ts';
 import type { LogStore } from '../log/store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Logger } from '../tool/tool.ts';
 import type { Faults } from '../worker/fault-point.ts';
 import type { Channel } from '../worker/notifier.ts';
 import type { Runtime } from '../worker/runtime.ts';
@@ -25,6 +27,12 @@ export type CliOptions = {
   readonly user: string;
   readonly storePath: string | undefined;
   readonly configPath: string | undefined;
+};
+
+export type TelemetryWish = {
+  readonly log: Pick<Logger, 'warn'>;
+  /** The process serves or works until it is told to end. */
+  readonly stays?: boolean;
 };
 
 export class Cli {
@@ -134,6 +142,20 @@ export class Cli {
     return channelsOf(notify, { folder: this.place.folder, env: process.env });
   }
 
+  /**
+   * What is told of the work, by the configuration or by the environment. Without either only a process that stays
+   * adds up what it does, for its own /metrics.
+   */
+  async telemetry({ log, stays = false }: TelemetryWish): Promise<Telemetry | undefined> {
+    const { telemetry } = await this.config();
+    if (telemetry) return telemetry;
+    const { otlpSettings } = await import('../telemetry/environment.ts');
+    if (!stays && !otlpSettings(process.env)) return undefined;
+    const { otlpTelemetry } = await import('../telemetry/begin.ts');
+    const { VERSION } = await import('../worker/program.ts');
+    return otlpTelemetry({ warn: (message, data) => log.warn(message, data), version: VERSION });
+  }
+
   async close(): Promise<void> {
     this.screen.close();
     // What kept a runtime from opening was thrown to the command that asked for it.
@@ -167,6 +189,9 @@ export class Cli {
     const { openRuntime } = await import('../worker/runtime.ts');
     const { agents } = await this.config();
     const prices = await this.priceOverrides();
+    const telemetry = await this.telemetry({
+      log: { warn: (message) => this.screen.note(line`${SIGN.wait} ${message}`) },
+    });
     return openRuntime({
       store: await this.store(),
       agents,
@@ -174,6 +199,7 @@ export class Cli {
       drive: false,
       notify: await this.channels(),
       ...(prices && { prices }),
+      ...(telemetry && { telemetry }),
       ...(faults && { faults }),
     });
   }

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { badInput, isOnrecordError } from '../errors.ts';
 import type { Provider } from '../model/provider/provider.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Agent } from '../worker/agent.ts';
 import { isPostgres } from '../log/postgres-place.ts';
 import { notifyProblem, type NotifyTarget } from './notify.ts';
@@ -29,6 +30,11 @@ export type Config = {
   readonly prices?: string;
   /** Providers of models beside the built-in ones, or in their place: for agents/*.yaml and `onrecord models`. */
   readonly providers?: readonly Provider[];
+  /**
+   * Traces and metrics, for example `otelTelemetry()` of `onrecord/otel`. Default: to the collector that the standard
+   * OTEL_* environment names, if it names one.
+   */
+  readonly telemetry?: Telemetry;
 };
 
 export type Person = { readonly roles?: readonly string[] };
@@ -103,7 +109,10 @@ const configIn = async (file: string): Promise<Config> => {
   const config = (module as { default?: unknown }).default;
   if (isConfig(config)) {
     const problem =
-      peopleProblem(config.people) ?? notifyProblem(config.notify) ?? durabilityProblem(config.durability);
+      peopleProblem(config.people) ??
+      notifyProblem(config.notify) ??
+      durabilityProblem(config.durability) ??
+      telemetryProblem(config.telemetry);
     if (problem === undefined) return config;
     throw badInput('config-invalid', `${file}: ${problem}.`, { file });
   }
@@ -134,6 +143,15 @@ const durabilityProblem = (durability: unknown): string | undefined =>
   durability === undefined || durability === 'primary' || durability === 'replicated'
     ? undefined
     : 'durability must be "primary" or "replicated"';
+
+/** One of another copy of the package will do. */
+const isTelemetry = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'observe' in value && typeof value.observe === 'function';
+
+const telemetryProblem = (telemetry: unknown): string | undefined =>
+  telemetry === undefined || isTelemetry(telemetry)
+    ? undefined
+    : 'telemetry must be made by otelTelemetry() or otlpTelemetry()';
 
 const peopleProblem = (people: unknown): string | undefined => {
   if (people === undefined) return undefined;

@@ -2,6 +2,7 @@
 import type { Clock, Random } from '../clock.ts';
 import type { Prices } from '../cost/prices.ts';
 import type { LogStore, Owner } from '../log/store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -20,6 +21,8 @@ export type RuntimeOptions = {
   readonly prices?: Prices;
   /** Makes things fail at named places; for tests, the crash matrix and the simulator. */
   readonly faults?: Faults;
+  /** Traces and metrics of what is appended here; closed with the runtime. */
+  readonly telemetry?: Telemetry;
   /** How people are told that something waits for them. */
   readonly notify?: readonly Channel[];
   /** Drives rehearsals and nothing else is asked of it; any other runtime leaves them alone. Default false. */

@@ -24,6 +24,7 @@ import {
 import { decide, type Command, type Decision, type WhenRunning } from '../session/decide.ts';
 import { earlierAnswer } from '../session/earlier-answer.ts';
 import type { Decided, SessionState } from '../session/state.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { restOf, type Rest } from './driver.ts';
@@ -101,6 +102,7 @@ type NewSession = {
 export class Runtime {
   readonly store: LogStore;
   readonly agents: ReadonlyMap<string, Agent>;
+  readonly telemetry: Telemetry | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #faults: Faults | undefined;
@@ -116,7 +118,8 @@ export class Runtime {
   #closed: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions) {
-    this.store = options.store;
+    this.telemetry = options.telemetry;
+    this.store = options.telemetry?.observe(options.store) ?? options.store;
     this.agents = new Map(options.agents.map((agent) => [agent.definition.name, agent]));
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
@@ -346,6 +349,7 @@ export class Runtime {
     this.#unsubscribe();
     this.#notifier.stop();
     await this.#worker.close(drainMs);
+    await this.telemetry?.close();
     await this.store.close();
   }
 

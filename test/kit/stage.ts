@@ -10,6 +10,7 @@ import type { Model } from '../../src/model/model.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import type { CallState, SessionState } from '../../src/session/state.ts';
+import type { Telemetry } from '../../src/telemetry/telemetry.ts';
 import type { Tool } from '../../src/tool/tool.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
 import type { Channel } from '../../src/worker/notifier.ts';
@@ -85,7 +86,7 @@ export class Stage {
     return last.runtime;
   }
 
-  async open(options: { drive?: boolean; agent?: Agent } = {}): Promise<Runtime> {
+  async open(options: { drive?: boolean; agent?: Agent; telemetry?: Telemetry } = {}): Promise<Runtime> {
     const store = new CutStore(this.store);
     const runtime = await openRuntime({
       store,
@@ -94,6 +95,7 @@ export class Stage {
       random: this.#random,
       drive: options.drive ?? true,
       notify: this.#notify,
+      ...(options.telemetry && { telemetry: options.telemetry }),
       log: { info: () => undefined, warn: (message) => void this.warnings.push(message) },
     });
     this.#open.push({ runtime, store });

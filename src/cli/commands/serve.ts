@@ -31,11 +31,13 @@ export const serve: Command = {
     const { agents } = await cli.config();
     const store = await cli.store();
     const notify = await cli.channels();
+    const telemetry = await cli.telemetry({ log, stays: true });
     const runtime = await openRuntime({
       store,
       agents,
       log,
       notify,
+      ...(telemetry && { telemetry }),
       drive: input.options['drive'] !== false,
     });
     try {
