@@ -5,6 +5,7 @@ export {
   type Changing,
   type ClientOptions,
   type Sending,
+  type SessionChange,
   type Streaming,
   type StreamItem,
 } from './client/client.ts';

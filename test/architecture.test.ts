@@ -27,12 +27,16 @@ const table = (): Map<string, Set<string>> => {
 
 const files = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 
 const chapterOf = (file: string): string => (relative(SRC, file).split(sep)[0] ?? '').replace(/\.ts$/, '');
 
 const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g;
+
+/** Chapters whose code other people run in a browser: of the server they know its types. */
+const OUTSIDE = new Set(['web', 'client']);
+const TYPES_ALONE = /^(?:import|export) type [^;]*?from\s*['"](\.{1,2}\/[^'"]+)['"]/gm;
 
 const importsOf = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, path = '']) => resolve(dirname(file), path));
@@ -60,6 +64,36 @@ describe('the import table of ARCHITECTURE.md', () => {
     );
     expect(seen).toBeGreaterThan(200);
     expect(broken).toEqual([]);
+  });
+});
+
+describe('what runs in a browser', () => {
+  it('takes nothing but types from the server', () => {
+    const taken = files(SRC)
+      .filter((file) => OUTSIDE.has(chapterOf(file)))
+      .flatMap((file) => {
+        const text = readFileSync(file, 'utf8').replaceAll(TYPES_ALONE, '');
+        return [...text.matchAll(IMPORT)]
+          .filter(([, path = '']) => chapterOf(resolve(dirname(file), path)) === 'server')
+          .map(([, path]) => `${relative(ROOT, file)} imports ${path}`);
+      });
+    expect(taken).toEqual([]);
+  });
+
+  it('takes pure code from the view, without what only a server has', () => {
+    const used = new Set(
+      files(join(SRC, 'web')).flatMap((file) => {
+        const text = readFileSync(file, 'utf8').replaceAll(TYPES_ALONE, '');
+        return [...text.matchAll(IMPORT)]
+          .map(([, path = '']) => resolve(dirname(file), path))
+          .filter((target) => chapterOf(target) === 'view');
+      }),
+    );
+    expect(used.size).toBeGreaterThan(0);
+    const bound = [...used].filter((file) =>
+      /\bprocess\.\w|\bBuffer\.|node:/.test(readFileSync(file, 'utf8')),
+    );
+    expect(bound).toEqual([]);
   });
 });
 

@@ -12,7 +12,7 @@ export const localToken = async (
   tokens: Tokens,
   folder: string,
   actor: Actor,
-): Promise<{ readonly path: string; readonly made: boolean }> => {
+): Promise<{ readonly path: string; readonly token: string; readonly made: boolean }> => {
   const path = join(folder, FILE);
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -20,7 +20,7 @@ export const localToken = async (
   });
   if (kept !== '' && (await tokens.caller(kept.trim()))) {
     await chmod(path, OWNER_ONLY);
-    return { path, made: false };
+    return { path, token: kept.trim(), made: false };
   }
   const { token } = await tokens.add({ name: actor.name, roles: DOOR_ROLES }, actor);
   // Whole or not at all, and never readable by others in between.
@@ -28,5 +28,5 @@ export const localToken = async (
   const fresh = `${path}.new`;
   await writeFile(fresh, `${token}\n`, { mode: OWNER_ONLY });
   await rename(fresh, path);
-  return { path, made: true };
+  return { path, token, made: true };
 };

@@ -9,6 +9,7 @@ import type {
   Me,
   NewCancel,
   NewFork,
+  NewLogin,
   ReplayReport,
   VerifyReport,
 } from '../server/reports.ts';
@@ -30,7 +31,10 @@ import { readEvents, type ServerEvent } from './server-events.ts';
 export type ClientOptions = {
   /** Where the server is: "http://127.0.0.1:4280". */
   readonly url: string;
-  readonly token: string;
+  /** Absent in a page that has signed in: its cookie says who asks. */
+  readonly token?: string;
+  /** What `/login` and `/me` answered, of a page that has signed in: goes with every change. */
+  readonly forgeryToken?: () => string | undefined;
   readonly fetch?: typeof fetch;
   /** How often a request is sent in all where no answer comes; default 6. */
   readonly attempts?: number;
@@ -66,6 +70,11 @@ export type StreamItem =
   | { readonly kind: 'event'; readonly event: EventView }
   | { readonly kind: 'delta'; readonly delta: Readonly<Record<string, unknown>> };
 
+/** What the stream of all sessions says. */
+export type SessionChange =
+  | { readonly kind: 'open' | 'look-again' }
+  | { readonly kind: 'session'; readonly session: SessionView };
+
 /** The server said no. `code` is stable. */
 export class DoorError extends Error {
   override readonly name = 'DoorError';
@@ -85,6 +94,7 @@ const ATTEMPTS = 6;
 const TIMEOUT_MS = 90_000;
 const WAIT_MS = 200;
 const WAIT_MS_MAX = 5000;
+const NO_CONTENT = 204;
 /** Answers that say "not now". */
 const AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -104,7 +114,7 @@ export class OnrecordClient {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#fetch = options.fetch ?? fetch;
+    this.#fetch = options.fetch ?? ((...asked) => fetch(...asked));
     this.#sleep = options.sleep ?? realSleep;
   }
 
@@ -192,6 +202,32 @@ export class OnrecordClient {
 
   costs(query: Readonly<Record<string, string>> = {}): Promise<CostsView> {
     return this.#get(`/costs?${new URLSearchParams(query).toString()}`);
+  }
+
+  /** Whatever the door answers at an address: for what has no method here. Throws `DoorError`. */
+  read<T>(path: string, signal?: AbortSignal): Promise<T> {
+    return this.#json<T>({ method: 'GET', path, signal });
+  }
+
+  /** Makes a token, or a ticket for one, the cookie of this page. Throws `DoorError`. */
+  signIn(login: NewLogin): Promise<Me> {
+    return this.#json({ method: 'POST', path: '/login', body: login });
+  }
+
+  /** Takes the cookie away. */
+  async signOut(): Promise<void> {
+    await this.#json({ method: 'POST', path: '/logout', body: {} });
+  }
+
+  /** Sessions as they change, over one connection; a reader that loses it asks for the list again. */
+  async *changes(signal: AbortSignal): AsyncGenerator<SessionChange, void, undefined> {
+    const headers = { ...this.#headers(), accept: 'text/event-stream' };
+    const response = await this.#fetch(this.#url('/changes'), { headers, signal });
+    if (!response.ok || !response.body) throw await doorError(response);
+    for await (const { type, data } of readEvents(response.body)) {
+      if (type === 'session') yield { kind: 'session', session: JSON.parse(data) as SessionView };
+      else if (type === 'look-again' || type === 'open') yield { kind: type };
+    }
   }
 
   /** Whom the token belongs to. */
@@ -298,6 +334,7 @@ export class OnrecordClient {
         if (last || call.signal?.aborted === true) throw error;
         return undefined;
       });
+      if (response?.status === NO_CONTENT) return undefined as T;
       if (response?.ok === true) return (await response.json()) as T;
       if (response && (last || !AGAIN.has(response.status))) throw await doorError(response);
       await this.#sleep(retryAfter(response) ?? wait(attempt), call.signal);
@@ -309,7 +346,7 @@ export class OnrecordClient {
     return this.#fetch(this.#url(path), {
       method,
       headers: {
-        ...this.#headers(),
+        ...this.#headers(method),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': `"${key}"` }),
         ...(waitSeconds !== undefined && { prefer: `wait=${waitSeconds}` }),
@@ -319,8 +356,11 @@ export class OnrecordClient {
     });
   }
 
-  #headers(): Readonly<Record<string, string>> {
-    return { authorization: `Bearer ${this.#options.token}` };
+  #headers(method: Call['method'] = 'GET'): Readonly<Record<string, string>> {
+    const { token, forgeryToken } = this.#options;
+    if (token !== undefined) return { authorization: `Bearer ${token}` };
+    const forgery = method === 'GET' ? undefined : forgeryToken?.();
+    return forgery === undefined ? {} : { 'x-onrecord-csrf': forgery };
   }
 
   #url(path: string): URL {

@@ -13,7 +13,7 @@ export async function* readEvents(
   let text = '';
   let type = '';
   let data: string[] = [];
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunksOf(body)) {
     text += decoder.decode(chunk, { stream: true });
     if (text.length > EVENT_LENGTH_MAX)
       throw new Error(`An event is longer than ${EVENT_LENGTH_MAX} characters.`);
@@ -27,5 +27,19 @@ export async function* readEvents(
       } else if (line.startsWith('event:')) type = line.slice('event:'.length).trimStart();
       else if (line.startsWith('data:')) data.push(line.slice('data:'.length).replace(/^ /, ''));
     }
+  }
+}
+
+/** Not every browser can iterate a stream. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }

@@ -27,7 +27,10 @@ import { peopleRoutes } from './routes/people.ts';
 import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
+import { watchingRoutes } from './routes/watching.ts';
+import { servePages } from './pages.ts';
 import { counted, methodsAt, routesOf } from './route-table.ts';
+import { Tickets } from './tickets.ts';
 import { Tokens } from './tokens.ts';
 
 export type DoorOptions = {
@@ -39,6 +42,8 @@ export type DoorOptions = {
   /** Whether anybody may read the metrics; default false: it takes a token with the role `read`. */
   readonly openMetrics?: boolean;
   readonly limits?: Partial<DoorLimits>;
+  /** The folder of the built pages; absent: it serves none. */
+  readonly pages?: string;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
@@ -48,6 +53,8 @@ export type App = {
   /** Answers one request, which came from this address. */
   readonly fetch: (request: Request, address?: string) => Promise<Response>;
   readonly tokens: Tokens;
+  /** A link of this server that signs a browser in, once. */
+  readonly tickets: Tickets;
   /** Every route there is: "GET /sessions/:session". */
   readonly routes: readonly string[];
   readonly openStreams: () => number;
@@ -68,6 +75,7 @@ export const createApp = (options: DoorOptions): App => {
     runtime,
     store: runtime.store,
     tokens: new Tokens(runtime.store, clock, random),
+    tickets: new Tickets(clock, random),
     limits,
     meter: new Meter(limits, clock),
     metrics: new Metrics(),
@@ -80,10 +88,11 @@ export const createApp = (options: DoorOptions): App => {
     otherOrigins: others,
     closing: closing.signal,
   };
-  const app = routes(door);
+  const app = routes(door, options.pages);
   return {
     fetch: async (request, address) => app.fetch(request, address === undefined ? {} : { address }),
     tokens: door.tokens,
+    tickets: door.tickets,
     routes: routesOf(app),
     openStreams: () => door.meter.openStreams,
     close: () => closing.abort(),
@@ -100,7 +109,7 @@ const checkLimits = (given: Partial<DoorLimits>): DoorLimits => {
   return { ...DOOR_LIMITS_DEFAULT, ...given };
 };
 
-const routes = (door: Door): OpenAPIHono<DoorEnv> => {
+const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => {
   const app = new OpenAPIHono<DoorEnv>({
     strict: true,
     defaultHook: (result, context) => {
@@ -123,6 +132,7 @@ const routes = (door: Door): OpenAPIHono<DoorEnv> => {
   app.use('/v1/*', openAiErrors);
   app.use(checkHost(door));
   app.use(crossOrigin(door));
+  app.use(servePages(pages));
   healthRoutes(app, door);
   app.use(checkClosing(door));
   app.use(checkKey);
@@ -139,6 +149,7 @@ const routes = (door: Door): OpenAPIHono<DoorEnv> => {
   proofRoutes(app, door);
   costRoutes(app, door);
   contextRoutes(app, door);
+  watchingRoutes(app, door);
   return app;
 };
 

@@ -5,12 +5,14 @@ import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { DoorLimits, Meter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
+import type { Tickets } from './tickets.ts';
 import type { Caller, Tokens } from './tokens.ts';
 
 export type Door = {
   readonly runtime: Runtime;
   readonly store: LogStore;
   readonly tokens: Tokens;
+  readonly tickets: Tickets;
   readonly limits: DoorLimits;
   readonly meter: Meter;
   readonly metrics: Metrics;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { systemClock, type Clock } from '../clock.ts';
 import { badInput, OnrecordError } from '../errors.ts';
 import { createApp, type App, type DoorOptions } from './app.ts';
+import { PAGES_FOLDER } from './pages.ts';
 
 export const PORT = 4280;
 /** A client leaves this one out of the name. */
@@ -38,7 +39,7 @@ export type Listening = {
 export const listen = async (options: ListenOptions): Promise<Listening> => {
   const { host = '127.0.0.1', port = PORT, names = [], clock = systemClock } = options;
   let hosts: readonly string[] = [];
-  const app = createApp({ ...options, hosts: () => hosts });
+  const app = createApp({ pages: PAGES_FOLDER, ...options, hosts: () => hosts });
   const server = createAdaptorServer({
     fetch: (request, env) =>
       app.fetch(request, 'incoming' in env ? env.incoming.socket.remoteAddress : undefined),

@@ -34,6 +34,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'idempotency-key-reused': { status: 422, title: 'The key names something else already.' },
   'token-missing': { status: 401, title: 'A token is needed.' },
   'token-invalid': { status: 401, title: 'The token is not known, has run out or was revoked.' },
+  'ticket-used': { status: 401, title: 'The link has signed somebody in before, or has run out.' },
   'role-missing': { status: 403, title: 'The token may not do this.' },
   'forgery-suspected': { status: 403, title: 'The request may come from another site.' },
   'origin-not-allowed': { status: 403, title: 'Pages of this origin may not use the door.' },

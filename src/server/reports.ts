@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Digest } from '../event/canonical.ts';
 import type { SelectionChange } from '../event/events.ts';
+import type { SessionStatus } from '../event/summary.ts';
 import { digest } from './schemas.ts';
 
 export type NewCancel = {
@@ -84,6 +85,18 @@ export type CallView = {
   readonly about: string | null;
 };
 
+/** All sessions of a store in numbers. */
+export type Overview = {
+  readonly sessions: number;
+  /** False where the store has more than were counted. */
+  readonly complete: boolean;
+  readonly statuses: Readonly<Partial<Record<SessionStatus, number>>>;
+  readonly agents: Readonly<Record<string, number>>;
+  /** Calls that wait for a decision, and calls in doubt. */
+  readonly waiting: number;
+  readonly inDoubt: number;
+};
+
 export type NewSelection = {
   readonly change: SelectionChange;
   readonly reason?: string | undefined;
@@ -93,7 +106,8 @@ export type NewSelection = {
 
 export type NewCompaction = { readonly dropsReasoning?: boolean | undefined };
 
-export type NewLogin = { readonly token: string };
+/** A token, or a ticket that stands for one. */
+export type NewLogin = { readonly token: string } | { readonly ticket: string };
 
 /** Who a token belongs to. */
 export type Me = {
@@ -224,6 +238,17 @@ export const requestPlan: z.ZodType<Readonly<Record<string, unknown>>> = z
   })
   .openapi('RequestPlan');
 
+export const overviewShape: z.ZodType<Overview> = z
+  .strictObject({
+    sessions: z.number().int(),
+    complete: z.boolean(),
+    statuses: z.record(z.string(), z.number().int()),
+    agents: z.record(z.string(), z.number().int()),
+    waiting: z.number().int(),
+    inDoubt: z.number().int(),
+  })
+  .openapi('Overview');
+
 const turnNumbers = z.array(z.number().int().min(1)).min(1).max(TURNS_NAMED_MAX);
 const policy = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('all') }),
@@ -246,8 +271,9 @@ export const newCompaction: z.ZodType<NewCompaction> = z
   .strictObject({ dropsReasoning: z.boolean().optional() })
   .openapi('NewCompaction');
 
+const credential = z.string().min(1).max(NAME_LENGTH_MAX);
 export const newLogin: z.ZodType<NewLogin> = z
-  .strictObject({ token: z.string().min(1).max(NAME_LENGTH_MAX) })
+  .union([z.strictObject({ token: credential }), z.strictObject({ ticket: credential })])
   .openapi('NewLogin');
 
 export const me: z.ZodType<Me> = z

@@ -12,7 +12,7 @@ import { line, SIGN, theirs } from '../terminal/shown.ts';
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'Serves sessions, approvals and streams over HTTP, and drives what can go on.',
+  summary: 'Serves the window and the HTTP door, and drives what can go on.',
   arguments: [],
   options: [
     { flags: '--host <address>', description: 'address to listen on', default: '127.0.0.1' },
@@ -48,12 +48,14 @@ export const serve: Command = {
         origins: listed(input, 'origins'),
         openMetrics: input.options['openMetrics'] === true,
       });
-      const { path } = await localToken(door.app.tokens, await cli.storeFolder(), cli.actor);
+      const { path, token } = await localToken(door.app.tokens, await cli.storeFolder(), cli.actor);
+      const signIn = `${door.url}/sign-in#${door.app.tickets.issue(token)}`;
       cli.screen.out(line`${SIGN.ok} Serving on ${door.url}`);
+      cli.screen.out(line`  Open ${signIn} (signs one browser in, within an hour)`);
       cli.screen.out(
         line`  Your token is in ${theirs(relative(cli.cwd, path))}. The description is at ${`${door.url}/docs`}.`,
       );
-      if (cli.screen.jsonMode) cli.screen.jsonLine({ url: door.url, token: path });
+      if (cli.screen.jsonMode) cli.screen.jsonLine({ url: door.url, token: path, signIn });
       await stopped(cli);
       cli.screen.note(line`Stopping: streams end, requests finish, what runs is given back.`);
       await door.close();

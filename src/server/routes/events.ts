@@ -10,11 +10,12 @@ import { Reading } from '../../view/reading.ts';
 import { exactRequest } from '../../view/request-view.ts';
 import { json, nextPage, PROBLEM } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
-import { frames, frameText, streamOf, type FrameOptions } from '../frames.ts';
+import { frames, frameText, type FrameOptions } from '../frames.ts';
 import { allow } from '../guard.ts';
 import { ProblemError } from '../problem.ts';
 import { digest, eventShape, page, sessionId, whole, type EventView } from '../schemas.ts';
 import { recordFor, stateFor } from '../shown.ts';
+import { streamResponse } from '../stream-response.ts';
 
 const params = z.object({ session: sessionId });
 const types = z
@@ -212,42 +213,10 @@ type Streaming = Pick<FrameOptions, 'session' | 'from' | 'deltas' | 'wanted' | '
 };
 
 export const sse = (context: Context<DoorEnv>, door: Door, { over, ...streaming }: Streaming): Response => {
-  const { runtime, clock, limits, meter, closing } = door;
-  // Only the headers are asked for: nobody would ever read, or leave, a stream.
-  if (context.req.method === 'HEAD') return new Response(null, { headers: STREAM_HEADERS });
-  const { token } = context.get('caller');
-  const closed = meter.stream(token);
-  const stop = new AbortController();
-  const options: FrameOptions = {
-    ...streaming,
-    heartbeatMs: limits.heartbeatMs,
-    signal: AbortSignal.any([stop.signal, context.req.raw.signal]),
-    closing,
-  };
-  const texts = async function* (): AsyncGenerator<string, void, undefined> {
+  const { runtime, clock, limits, closing } = door;
+  return streamResponse(context, door, async function* (signal) {
+    const options: FrameOptions = { ...streaming, heartbeatMs: limits.heartbeatMs, signal, closing };
     if (over) yield frameText({ kind: 'end', reason: 'finished' });
-    else
-      for await (const frame of frames(runtime, clock, options)) {
-        // A token that was taken away must not go on reading through a stream that it opened before.
-        if (!(await door.tokens.stands(token))) {
-          yield frameText({ kind: 'end', reason: 'token-ended' });
-          return;
-        }
-        yield frameText(frame);
-      }
-  };
-  const onEnd = (): void => {
-    stop.abort();
-    closed();
-  };
-  return new Response(streamOf(texts(), onEnd), {
-    headers: STREAM_HEADERS,
+    else for await (const frame of frames(runtime, clock, options)) yield frameText(frame);
   });
-};
-
-const STREAM_HEADERS: Readonly<Record<string, string>> = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  // A proxy that collects the answer first would show nothing until the end.
-  'x-accel-buffering': 'no',
 };

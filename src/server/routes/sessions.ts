@@ -17,8 +17,11 @@ import {
   turnState,
   whole,
 } from '../schemas.ts';
+import { sessionPage, wordsOf } from '../session-page.ts';
 import { rowView, sessionView, stateFor, turnRow, turnView } from '../shown.ts';
 import { asked, waitForTurn } from '../wait.ts';
+
+const WORDS_LENGTH_MAX = 200;
 
 const params = z.object({ session: sessionId });
 const turnParams = z.object({ session: sessionId, turn: whole(1) });
@@ -58,6 +61,11 @@ const list = createRoute({
     query: z.object({
       status: z.union([status, z.array(status)]).optional(),
       agent: z.string().optional(),
+      q: z
+        .string()
+        .max(WORDS_LENGTH_MAX)
+        .optional()
+        .openapi({ description: 'Only those whose title, agent or id holds these words, each of them.' }),
       after: place.optional(),
       limit: whole(1).optional(),
     }),
@@ -144,16 +152,15 @@ export const sessionRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
   app.openapi(list, async (context) => {
     const { tenant } = allow(context, 'read');
-    const { status: wanted, agent, after, limit = limits.page } = context.req.valid('query');
-    const count = Math.min(limit, limits.page);
-    const rows = await runtime.sessions({
-      limit: count,
+    const { status: wanted, agent, q = '', after, limit = limits.page } = context.req.valid('query');
+    const { rows, last } = await sessionPage(runtime, {
+      words: wordsOf(q),
+      limit: Math.min(limit, limits.page),
       ...(tenant !== '' && { tenant }),
       ...(wanted && { status: [wanted].flat() }),
       ...(agent !== undefined && { agent }),
       ...(after !== undefined && { after: placeIn(after) }),
     });
-    const last = rows.length === count ? rows.at(-1) : undefined;
     const next = last ? { next: nextPage(context.req.url, { after: placeOf(last) }) } : {};
     return context.json({ items: rows.map(rowView), ...next }, 200);
   });

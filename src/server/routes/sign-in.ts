@@ -15,7 +15,7 @@ import type { Caller } from '../tokens.ts';
 const login = createRoute({
   method: 'post',
   path: '/login',
-  summary: 'Sign a page in: the token becomes a cookie.',
+  summary: 'Sign a page in: a token, or a ticket that stands for it once, becomes a cookie.',
   description:
     'The answer holds the forgery token, which every change by cookie sends as `X-Onrecord-Csrf`. Attempts are limited by address.',
   security: [],
@@ -46,7 +46,10 @@ export const signInRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
   app.use(login.path, checkBody(door));
   app.openapi(login, async (context) => {
-    const { token } = context.req.valid('json');
+    const given = context.req.valid('json');
+    const token = 'ticket' in given ? door.tickets.take(given.ticket) : given.token;
+    if (token === undefined)
+      throw new ProblemError('ticket-used', 'A link signs in once, and for an hour. Sign in with a token.');
     const caller = await door.tokens.caller(token);
     if (!caller)
       throw new ProblemError('token-invalid', 'The token is not known here, has run out or was revoked.');
