@@ -13,7 +13,7 @@ const NO_CONFIG: ModelPlace = { cwd: ROOT, config: async () => ({ agents: [] }) 
 
 /** A shipped scenario, as it is written. */
 export const shipped = async (name: string): Promise<Candidate> => {
-  const exams = examsFor(NO_CONFIG, readExams('examples', ROOT), []);
+  const exams = examsFor(NO_CONFIG, await readExams('examples', ROOT), []);
   const made = exams.find((exam) => exam.name === name)?.candidates.get(OWN_MODEL);
   if (!made) throw new Error(`there is no scenario ${name}`);
   return made();

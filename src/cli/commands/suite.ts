@@ -116,8 +116,8 @@ const modelsOf = (input: Input): readonly string[] => {
   return names;
 };
 
-const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
-  const all = readExams(path, cli.cwd);
+const chosen = async (cli: Cli, input: Input, path: string): Promise<readonly ExamFile[]> => {
+  const all = await readExams(path, cli.cwd);
   const filter = givenOption(input, 'filter');
   const files = all.filter(
     ({ scenario: { name, tags = [] } }) =>
@@ -131,7 +131,7 @@ const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
 };
 
 const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
-  const files = chosen(cli, input, path);
+  const files = await chosen(cli, input, path);
   const seed = wholeNumber(input, 'seed', FAULT_SEED_MAX) ?? drawnSeed();
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
@@ -191,7 +191,7 @@ const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
 
 /** Every scenario with its process killed at every boundary. */
 const crash = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
-  const files = chosen(cli, input, path);
+  const files = await chosen(cli, input, path);
   const progress = cli.screen.progress();
   let report: CrashReport;
   try {

@@ -179,10 +179,13 @@ export const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
 
 type Judged = Omit<ExamRun, 'scenario' | 'model' | 'repeat' | 'live' | 'ms'>;
 
-const judgedRun = async ({ scenario, live }: Candidate, playing: Playing): Promise<Judged> => {
+const judgedRun = async ({ scenario, live, check }: Candidate, playing: Playing): Promise<Judged> => {
   const { session, events, agent, unfired, answers, chance } = playing;
   const trace = withoutDistorted(traceOf(session, events), playing.distorted);
-  const problems = await judge(scenario.expect, { ...playing, trace });
+  const problems = [
+    ...(await judge(scenario.expect, { ...playing, trace })),
+    ...((await check?.(playing)) ?? []),
+  ];
   const { definition } = agent;
   const ends = new Map(
     events.flatMap(({ type, data, seq }) => (type === 'turn.ended' ? [[data.turn, seq] as const] : [])),
