@@ -11,6 +11,13 @@ import { ROOT } from '../cli/project.ts';
 
 const NO_CONFIG: ModelPlace = { cwd: ROOT, config: async () => ({ agents: [] }) };
 
+/** What a command said beside its result and its progress: a slow machine shows more of that. */
+export const complaints = (stderr: string): string =>
+  stderr
+    .split('\n')
+    .filter((line) => line !== '' && !line.includes('◐'))
+    .join('\n');
+
 /** A shipped scenario, as it is written. */
 export const shipped = async (name: string): Promise<Candidate> => {
   const exams = examsFor(NO_CONFIG, await readExams('examples', ROOT), []);
