@@ -6,6 +6,7 @@ import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite
 import { NOISE } from '../../suite/exam/deeds.ts';
 import {
   differencesOf,
+  reorderedIn,
   REPEAT_MAX,
   runExams,
   type ExamReport,
@@ -282,7 +283,14 @@ type Printed = {
 const print = (cli: Cli, input: Input, { report, differences, changed, path, action }: Printed): void => {
   const { screen } = cli;
   if (screen.jsonMode) {
-    screen.json({ noise: NOISE, ...report, rates: ratesOf(report.runs), differences, changed });
+    screen.json({
+      noise: NOISE,
+      ...report,
+      rates: ratesOf(report.runs),
+      differences,
+      reordered: reorderedIn(report.runs),
+      changed,
+    });
     return;
   }
   const plan = givenOption(input, 'faults');
