@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exampleAgents } from '../examples/agents.ts';
+import { makerOf } from '../src/event/call-id.ts';
 import { open } from '../src/event/envelope.ts';
 import type { EventType, LogEvent } from '../src/event/events.ts';
 import {
@@ -55,6 +56,18 @@ const SIMULATED: Readonly<Record<string, { readonly shape: string; readonly has:
       has('call.prepared'),
       some('turn.ended', ({ outcome }) => outcome === 'done'),
       (events) => events.filter(({ type }) => type === 'request.built').length > 2,
+    ),
+  },
+  'calls-of-a-call': {
+    shape: 'a call makes calls: one was asked about, and the process was lost in between',
+    has: all(
+      has('call.suspended'),
+      some(
+        'approval.decided',
+        ({ call, decision }) => makerOf(call) !== undefined && decision.do === 'approve',
+      ),
+      some('call.retry', ({ call }) => makerOf(call) !== undefined),
+      some('turn.ended', ({ outcome }) => outcome === 'done'),
     ),
   },
   rejected: {

@@ -5,7 +5,7 @@
 import { badInput } from '../errors.ts';
 import { canonical, type Digest } from '../event/canonical.ts';
 import { open, type StoredEvent } from '../event/envelope.ts';
-import { callPosition, isCallId } from '../event/call-id.ts';
+import { callPosition, isCallId, type CallId } from '../event/call-id.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { LogEvent, PartTemplate } from '../event/events.ts';
 import { isJsonObject, type Json, type JsonObject } from '../event/json.ts';
@@ -232,7 +232,7 @@ const callOf = ({ data }: LogEvent): string | undefined => {
 };
 
 const stepOf = (call: string): string => {
-  const { turn, step } = callPosition(call as `${number}.${number}.${number}`);
+  const { turn, step } = callPosition(call as CallId);
   return `${turn}.${step}`;
 };
 

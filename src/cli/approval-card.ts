@@ -5,6 +5,8 @@ import type { Approval, ArgumentsEdit } from '../view/approval.ts';
 import { argumentsPatch, prettyArguments, unshownLeaves, type Leaf } from '../view/arguments.ts';
 import { countOf } from '../view/format.ts';
 import type { OutsideText } from '../view/outside.ts';
+import { argumentsBrief } from '../view/brief.ts';
+import { positionWords } from '../view/difference.ts';
 import type { QuestionChange } from '../view/question-change.ts';
 import { labelsWords, termsWords, whoWords } from '../view/terms.ts';
 import type { Cli } from './cli.ts';
@@ -59,7 +61,15 @@ export const placeOf = ({
   session,
   position,
 }: Pick<Approval, 'agent' | 'session' | 'position'>): Shown =>
-  line`${agent}, ${session}, turn ${position.turn}, step ${position.step}, call ${position.index}`;
+  line`${agent}, ${session}, ${positionWords(position)}`;
+
+/** A call that another call makes says which one: `made by run_javascript, call 1.1.1, with code, input`. */
+const makerLine = ({ maker }: Approval): Shown[] =>
+  maker
+    ? [
+        line`made by ${strong(maker.tool)}, call ${maker.call}; ${own('onrecord show')} has the whole of it: ${argumentsBrief(maker.args)}`,
+      ]
+    : [];
 
 export const toolLine = ({
   tool,
@@ -75,7 +85,13 @@ export const toolLine = ({
 export const cardHead = (approval: Approval, lead: Shown, options: CardOptions): Shown[] => [
   ...headLines(
     lead,
-    [strong(titleOf(approval)), toolLine(approval), placeOf(approval), askedLine(approval, options)],
+    [
+      strong(titleOf(approval)),
+      toolLine(approval),
+      placeOf(approval),
+      ...makerLine(approval),
+      askedLine(approval, options),
+    ],
     options.look,
   ),
   EMPTY,

@@ -11,7 +11,7 @@ import type { EventData, LogEvent } from '../event/events.ts';
 import { isSigned } from '../event/signed.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { isBeforeFork } from '../session/evolve-turn.ts';
-import type { CallState, SessionState } from '../session/state.ts';
+import { innerCalls, stepCalls, type SessionState, type TurnState } from '../session/state.ts';
 import type { PromptBlock, PromptItem, Speaker } from './encoding.ts';
 import { contentText, resultText } from './result-text.ts';
 
@@ -174,10 +174,11 @@ export class Conversation {
       if (ended) this.#release();
       return;
     }
-    const calls = (ended ? before : after).active?.calls ?? [];
-    const complete = calls.length === this.#open.ids.length && calls.every((call) => call.phase === 'closed');
+    const turn = (ended ? before : after).active;
+    const open = turn ? stepCalls(turn).filter((call) => call.phase !== 'closed') : [];
+    const complete = turn?.calls.length === this.#open.ids.length && open.length === 0;
     if (!complete && !ended) return;
-    this.#entries.push(this.#resultsEntry(event.seq, this.#open, calls));
+    this.#entries.push(this.#resultsEntry(event.seq, this.#open, turn));
     this.#open = undefined;
     this.#release();
   }
@@ -199,19 +200,25 @@ export class Conversation {
   #resultsEntry(
     seq: number,
     { turn, ids }: { readonly turn: number; readonly ids: readonly string[] },
-    calls: readonly CallState[],
+    of: TurnState | undefined,
   ): Entry {
-    const results = calls.map((call, i) => ({ id: ids[i] ?? '', name: call.tool, ...resultText(call) }));
+    const calls = of?.calls ?? [];
+    const results = calls.map((call, i) => ({
+      id: ids[i] ?? '',
+      name: call.tool,
+      ...resultText(call, of && innerCalls(of, call.id)),
+    }));
     const sources = calls.flatMap((call) => this.#results.get(call.id) ?? []);
     return { seq, turn, item: { kind: 'results', results }, sources, signed: false };
   }
 
   /** News about a call whose turn is over: the result already said that it was not known. */
   #afterwards(event: Extract<LogEvent, { type: 'call.late' | 'call.settled' }>, before: SessionState): void {
-    const { turn, step, index } = callPosition(event.data.call);
+    const { turn, step, index, inner } = callPosition(event.data.call);
+    const made = inner === undefined ? '' : ` call ${inner} that was made by`;
     const open = before.leftOpen.find((call) => call.id === event.data.call);
     if (!open) return;
-    const text = `About call ${index} of step ${step} in turn ${turn} (${open.tool}), whose outcome was not known: ${newsText(event)}`;
+    const text = `About${made} call ${index} of step ${step} in turn ${turn} (${open.tool}), whose outcome was not known: ${newsText(event)}`;
     this.#say({ seq: event.seq, turn, item: { kind: 'note', text }, sources: [], signed: false }, before);
   }
 }

@@ -5,7 +5,8 @@
 import { bug } from '../errors.ts';
 import { sha256, type Digest } from '../event/canonical.ts';
 import type { AgentDefinition } from '../event/definition.ts';
-import type { Choice, EventData, LogEvent, PartTemplate } from '../event/events.ts';
+import type { Choice } from '../event/choice.ts';
+import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
 import type { Work } from '../session/next.ts';
 import type { Refusal, SessionState } from '../session/state.ts';
 import { exceptedTurns } from '../session/summary-range.ts';

@@ -1,4 +1,5 @@
 /** What the model is told about how a call ended. One text per closing; the facts first, then what to make of it. */
+import { callPosition } from '../event/call-id.ts';
 import type { Content } from '../event/content.ts';
 import type { CallState } from '../session/state.ts';
 
@@ -21,10 +22,28 @@ export const contentText = (content: readonly Content[]): string =>
     })
     .join('\n\n');
 
-export const resultText = (call: CallState): ResultText => {
+/** `inner` are the calls that it made. */
+export const resultText = (call: CallState, inner: readonly CallState[] = []): ResultText => {
   const { text, isError } = closingText(call);
-  if (!call.edited || call.attempt === 0) return { text, isError };
-  return { text: `[A person changed the arguments of this call to ${call.args}]\n${text}`, isError };
+  const notes = inner.flatMap((made) => noteOf(made, call.closing?.kind === 'ok') ?? []);
+  const told = notes.length === 0 ? text : `${text}\n${notes.join('\n')}`;
+  if (!call.edited || call.attempt === 0) return { text: told, isError };
+  return { text: `[A person changed the arguments of this call to ${call.args}]\n${told}`, isError };
+};
+
+/**
+ * What the maker of a call cannot say of it: that a person had a hand in it, and, where the maker brought no result,
+ * what became of it at all.
+ */
+const noteOf = (made: CallState, hasResult: boolean): string | undefined => {
+  const { edited, attempt, closing, args, tool } = made;
+  const changed = edited && attempt > 0 ? ` A person changed its arguments to ${args}.` : '';
+  const answered = closing?.kind === 'responded' || (closing?.kind === 'ok' && closing.by === 'person');
+  const person = answered ? ' Its result was given by a person.' : '';
+  if (hasResult && changed === '' && person === '') return undefined;
+  const { text, isError } = closingText(made);
+  const fate = hasResult ? '' : isError ? ` ${text}` : ' It was made and has its result.';
+  return `[Its call ${callPosition(made.id).inner ?? 0}, of ${tool}:${fate}${changed}${person}]`;
 };
 
 /** What the model is told of a call that stayed behind in the session that this one was branched from. */

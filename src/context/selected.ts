@@ -1,6 +1,7 @@
 /** A conversation under a choice: what stands in requests for each of its entries, if anything. */
 import { canonical } from '../event/canonical.ts';
-import type { Choice, EventData, LeaveOutReason } from '../event/events.ts';
+import type { Choice, LeaveOutReason } from '../event/choice.ts';
+import type { EventData } from '../event/events.ts';
 import { isSigned } from '../event/signed.ts';
 import type { SessionState } from '../session/state.ts';
 import type { Conversation, Entry } from './conversation.ts';

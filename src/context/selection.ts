@@ -6,7 +6,7 @@
  * calls still open are never left out; (3) the same log gives the same choice.
  */
 import type { SelectionPolicy } from '../event/definition.ts';
-import type { Choice, LeaveOutReason } from '../event/events.ts';
+import type { Choice, LeaveOutReason } from '../event/choice.ts';
 import { callPosition } from '../event/call-id.ts';
 import type { Refusal, SessionState } from '../session/state.ts';
 import { estimateTokens } from './estimate.ts';

@@ -20,6 +20,8 @@ export type ToolDefinition = {
   readonly egress: boolean;
   /** Whether the tool has a preview, and so is asked for one before it starts. */
   readonly previews: boolean;
+  /** Tools that a call of this one may make calls of. Absent: none. */
+  readonly calls?: readonly string[];
   /** Digest over everything above, in canonical form. */
   readonly digest: Digest;
 };
@@ -101,6 +103,8 @@ export const MODES: readonly Mode[] = ['normal', 'dry-run', 'read-only', 'frozen
 export type Limits = {
   readonly stepsPerTurn: number;
   readonly callsPerStep: number;
+  /** Calls that one call may make. */
+  readonly innerCalls: number;
   readonly invalidCallsInARow: number;
   /** The same calls with the same arguments, step after step. */
   readonly repeatedCalls: number;
@@ -124,6 +128,7 @@ export type Limits = {
 export const LIMITS_DEFAULT: Limits = {
   stepsPerTurn: 50,
   callsPerStep: 32,
+  innerCalls: 100,
   invalidCallsInARow: 3,
   repeatedCalls: 3,
   requestAttempts: 4,

@@ -7,6 +7,7 @@
  */
 import type { Digest } from './canonical.ts';
 import type { CallId } from './call-id.ts';
+import type { Choice } from './choice.ts';
 import type {
   Actor,
   BlobRef,
@@ -58,6 +59,9 @@ export type Wire = {
   readonly received: Readonly<Record<string, string>>;
 };
 
+/** A call that a call makes: the tool, and canonical JSON text of the arguments. */
+export type ToolRequest = { readonly tool: string; readonly args: string };
+
 export type TurnOutcome = 'done' | 'failed' | 'refused' | 'stopped' | 'cancelled';
 
 /** What a cancel left behind. */
@@ -92,22 +96,6 @@ export type SelectionChange =
   | { readonly do: 'leave-out' | 'take-back' | 'pin' | 'unpin'; readonly turns: readonly number[] }
   /** Instead of the agent's own; absent: the agent's again. */
   | { readonly do: 'policy'; readonly policy?: SelectionPolicy };
-
-export type LeaveOutReason = 'by-hand' | 'last-turns' | 'budget';
-
-/** What requests leave out, as it was chosen for one of them and holds until another is chosen. */
-export type Choice = {
-  /** Turns, first and last, in order. */
-  readonly out: readonly { readonly from: number; readonly to: number; readonly why: LeaveOutReason }[];
-  /** The history.summarised event whose summary stands in place of what it names. */
-  readonly summary?: number;
-  /**
-   * Signed reasoning is valid only behind exactly what it was signed over: where something before it has changed,
-   * that of responses up to an event is taken out behind the part that changed, named by its event; 0 is what
-   * stands before all parts.
-   */
-  readonly strips?: readonly { readonly upTo: number; readonly behind: number }[];
-};
 
 /** Facts, by type: the shape of `data` at version 1. */
 export type FactData = {
@@ -264,6 +252,14 @@ export type FactData = {
     readonly call: CallId;
     readonly attempt: number;
     readonly outcome: Outcome;
+    readonly ms: number;
+  };
+  /** The attempt ended without a result: it goes on when these calls, which it makes of other tools, are closed. */
+  'call.suspended': {
+    readonly call: CallId;
+    readonly attempt: number;
+    /** In order, behind those that it made before. At least one. */
+    readonly calls: readonly ToolRequest[];
     readonly ms: number;
   };
   /** A result that came after its attempt was given up: evidence, never a replacement. */
@@ -485,6 +481,7 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'call.prepared': true,
   'approval.decided': true,
   'call.result': true,
+  'call.suspended': true,
   'call.late': true,
   'call.reconciled': true,
   'call.settled': true,

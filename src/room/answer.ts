@@ -105,9 +105,9 @@ export const readAnswer = (line: string, job: RoomJob, ms: number): RoomEnd | un
         ? unreadable(console, usage)
         : { kind: 'done', value, files, console, usage };
     }
-    case 'paused': {
+    case 'suspended': {
       const calls = callsOf(said['calls'], job);
-      return calls && { kind: 'paused', calls, console, usage };
+      return calls && { kind: 'suspended', calls, console, usage };
     }
     case 'failed': {
       const { why, message, line: at } = said;

@@ -73,7 +73,7 @@ export type RoomEnd =
       readonly files: ReadonlyMap<string, Uint8Array>;
     })
   /** The program goes on once these calls have answers: run again with them. */
-  | (Ended & { readonly kind: 'paused'; readonly calls: readonly ToolRequest[] })
+  | (Ended & { readonly kind: 'suspended'; readonly calls: readonly ToolRequest[] })
   | (Ended & {
       readonly kind: 'failed';
       readonly why: Why;

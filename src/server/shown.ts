@@ -4,7 +4,7 @@ import type { Encoder } from '../context/encoding.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
 import { sessionNotFound, type LogStore, type SessionRow } from '../log/store.ts';
-import type { SessionState, TurnRecord } from '../session/state.ts';
+import { stepCalls, type SessionState, type TurnRecord } from '../session/state.ts';
 import { summaryOf } from '../session/summary.ts';
 import { recordOf, type SessionRecord } from '../view/record.ts';
 import type { Runtime } from '../worker/runtime.ts';
@@ -90,8 +90,9 @@ export const turnState = (state: SessionState, { turn, outcome }: TurnRecord): T
   if (outcome) return outcome;
   const { active } = state;
   if (active?.turn !== turn) return 'queued';
-  if (active.calls.some(({ phase }) => phase === 'in-doubt')) return 'in-doubt';
-  return active.calls.some(({ phase }) => phase === 'asking') ? 'waiting' : 'running';
+  const calls = stepCalls(active);
+  if (calls.some(({ phase }) => phase === 'in-doubt')) return 'in-doubt';
+  return calls.some(({ phase }) => phase === 'asking') ? 'waiting' : 'running';
 };
 
 const lastText = (events: readonly LogEvent[], turn: number): string | undefined => {

@@ -5,10 +5,11 @@ import type { ToolDefinition } from '../event/definition.ts';
 import type { NewDecision } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { backoffMs } from './backoff.ts';
+import { concludeInner } from './conclude-inner.ts';
 import { concludeReopened } from './conclude-proposal.ts';
 import { isBeforeFork } from './evolve-turn.ts';
 import { needsPreparing } from './preparing.ts';
-import { modeOf, toolOf, type CallState, type SessionState, type TurnState } from './state.ts';
+import { modeOf, toolOf, triesOf, type CallState, type SessionState, type TurnState } from './state.ts';
 
 /** Attempts of a call that the tool's own retry policy does not count: after a lost process, or when it is safe to repeat. */
 export const SAFE_ATTEMPTS_MAX = 5;
@@ -23,6 +24,7 @@ export const concludeCall = (
   if (call.phase === 'in-doubt' || call.phase === 'started') return undefined;
   const tool = toolOf(state.agent, call.tool);
   if (call.phase === 'ended') return tool && afterAttempt(state, turn, call, tool);
+  if (call.phase === 'calling') return turn.cancel ? stopped(call) : concludeInner(state, turn, call);
   if (turn.cancel) return call.unproven && tool?.effect !== 'none' ? doubt(call, 'cancelled') : stopped(call);
   const late = concludeTime(state, call);
   if (late) return late;
@@ -137,7 +139,7 @@ const afterUnknown = (
     case 'none': {
       if (turn.cancel) return stopped(call);
       // A read that was lost with its process is made again; one that ran out of time is the model's to repeat.
-      const left = !unknown || call.attempt < tool.retry.attempts;
+      const left = !unknown || triesOf(call) < tool.retry.attempts;
       const repeated = left ? again(state, call, reason) : undefined;
       return repeated ?? failed(call, reason, unknown?.message ?? tooOften(call));
     }
@@ -161,7 +163,7 @@ const afterFailure = (
 ): NewDecision | undefined => {
   if (call.outcome?.kind !== 'failed') return undefined;
   const { code, message, retryable } = call.outcome;
-  if (turn.cancel || retryable !== true || call.attempt >= tool.retry.attempts)
+  if (turn.cancel || retryable !== true || triesOf(call) >= tool.retry.attempts)
     // That this attempt had no effect proves nothing about an earlier one.
     return call.unproven && tool.effect !== 'none' ? doubt(call, code) : failed(call, code, message);
   const wait = backoffMs(`${state.origin} ${call.id} ${call.attempt + 1}`, call.attempt + 1, tool.retry);
@@ -172,7 +174,7 @@ const tooOften = (call: CallState): string => `No result after ${call.attempt} a
 
 /** Another attempt of a call that may safely be repeated; undefined where none is left. */
 const again = (state: SessionState, call: CallState, reason: string): NewDecision | undefined =>
-  call.attempt >= SAFE_ATTEMPTS_MAX ? undefined : retry(call, state.lastAt, reason);
+  triesOf(call) >= SAFE_ATTEMPTS_MAX ? undefined : retry(call, state.lastAt, reason);
 
 const retry = (call: CallState, notBefore: number, reason: string): NewDecision => ({
   type: 'call.retry',
@@ -191,7 +193,8 @@ const stopped = (call: CallState): NewDecision => ({ type: 'call.cancelled', dat
  * the parent is no leave to start it here.
  */
 export const leftBehind = (call: CallState): NewDecision => {
-  const unknown = call.phase === 'started' || call.phase === 'in-doubt' || call.unproven;
+  const unknown =
+    call.phase === 'started' || call.phase === 'calling' || call.phase === 'in-doubt' || call.unproven;
   return { type: 'call.cancelled', data: { call: call.id, fork: unknown ? 'unknown' : 'not-run' } };
 };
 

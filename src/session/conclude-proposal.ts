@@ -1,10 +1,10 @@
 /** What follows from a model's response: every call it asks for is proposed or rejected, in order. */
 import { checkSchema, decodeArguments } from '../effect/arguments.ts';
 import { askTerms, fitsAll, judge, RULE_GRANT, RULE_TWIN, type Verdict } from '../effect/policy.ts';
-import { callId } from '../event/call-id.ts';
+import { callId, makerOf } from '../event/call-id.ts';
 import type { StopReason } from '../event/content.ts';
-import type { AgentDefinition, ToolDefinition } from '../event/definition.ts';
-import type { NewDecision } from '../event/events.ts';
+import type { AgentDefinition, SeenLabel, ToolDefinition } from '../event/definition.ts';
+import type { EventData, NewDecision } from '../event/events.ts';
 import type { StrictValue } from '../event/strict.ts';
 import { mayGrant } from './may-decide.ts';
 import {
@@ -53,16 +53,34 @@ export const concludeProposal = (state: SessionState, turn: TurnState): NewDecis
   if (!tool) return reject('unknown-tool', unknownTool(state.agent, call.name));
   const usable = usableArguments(state, response, index, tool);
   if (!usable.ok) return reject(usable.reason, usable.message);
-  const verdict = judgeCall(state, tool, usable.value, usable.canonical);
-  if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
-  const { seen = [] } = turn.request ?? {};
+  return proposal(state, head, { tool, ...usable, seen: turn.request?.seen ?? [] });
+};
+
+type Head = Pick<EventData['call.proposed'], 'call' | 'tool' | 'label'>;
+
+type Judged = {
+  readonly tool: ToolDefinition;
+  readonly value: StrictValue;
+  readonly canonical: string;
+  readonly seen: readonly SeenLabel[];
+};
+
+/** What policy makes of a call whose arguments can be used. */
+export const proposal = (state: SessionState, head: Head, judged: Judged): NewDecision => {
+  const { seen } = judged;
+  const verdict = judgeCall(state, judged);
+  if (verdict.do === 'deny')
+    return {
+      type: 'call.rejected',
+      data: { ...head, reason: 'denied-by-policy', message: denial(verdict) },
+    };
   return {
     type: 'call.proposed',
     data: { ...head, do: verdict.do, rule: verdict.rule, ...(seen.length > 0 && { seen }) },
   };
 };
 
-const unknownTool = (agent: AgentDefinition, name: string): string => {
+export const unknownTool = (agent: AgentDefinition, name: string): string => {
   const known = agent.tools.map((tool) => tool.name).join(', ');
   return `There is no tool called "${name}". Offered are: ${known === '' ? 'none' : known}. Nothing was run.`;
 };
@@ -119,15 +137,9 @@ const isAtLimit = ({ model }: AgentDefinition, { outputTokens = 0 }: ResponseSta
   });
 
 /** Policy, and above it the rule that a twin of a call that was in doubt is never made without a person. */
-export const judgeCall = (
-  state: SessionState,
-  tool: ToolDefinition,
-  value: StrictValue,
-  args: string,
-): Verdict => {
-  const { seen = [] } = state.active?.request ?? {};
+const judgeCall = (state: SessionState, { tool, value, canonical, seen }: Judged): Verdict => {
   const judged = judge(state.agent.policy, tool, { args: value, seen });
-  const wasInDoubt = tool.effect !== 'none' && state.doubted.includes(twin(tool.name, args));
+  const wasInDoubt = tool.effect !== 'none' && state.doubted.includes(twin(tool.name, canonical));
   if (judged.do === 'run') return wasInDoubt ? { do: 'ask', rule: RULE_TWIN } : judged;
   // Whoever a rule asks is asked about a twin, too, whatever leave was given before.
   const grant = judged.do === 'ask' && !wasInDoubt ? grantFor(state, tool, value, judged.rule) : undefined;
@@ -167,7 +179,9 @@ export const concludeReopened = (state: SessionState, call: CallState): NewDecis
   if (!decoded.ok) return reject(decoded.reason, decoded.message);
   const problem = checkSchema(tool, decoded.value);
   if (problem !== undefined) return reject('arguments-schema', problem);
-  const verdict = judgeCall(state, tool, decoded.value, call.args);
+  // An inner call keeps the labels that it was proposed with; the request is the same for all others.
+  const seen = makerOf(call.id) === undefined ? (state.active?.request?.seen ?? []) : call.seen;
+  const verdict = judgeCall(state, { tool, value: decoded.value, canonical: call.args, seen });
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
   // Whoever edited has seen these arguments: the rule that asked is answered, any other asks anew. Whoever said
   // that it did not happen has looked at this very call: as a twin of itself it is not asked about.

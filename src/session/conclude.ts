@@ -14,7 +14,7 @@ import { isBeforeFork } from './evolve-turn.ts';
 import { concludeProposal } from './conclude-proposal.ts';
 import { spentRefusal } from './budget.ts';
 import { exceptedTurns } from './summary-range.ts';
-import type { CallState, RequestState, SessionState, TurnState } from './state.ts';
+import { stepCalls, type CallState, type RequestState, type SessionState, type TurnState } from './state.ts';
 
 export const conclude = (state: SessionState): NewDecision | undefined => {
   const turn = state.active;
@@ -30,7 +30,7 @@ export const conclude = (state: SessionState): NewDecision | undefined => {
   if (request?.phase === 'answered' && request.summary && !turn.cancel) return judge(state, turn, request);
   const proposal = turn.request?.phase === 'answered' ? concludeProposal(state, turn) : undefined;
   if (proposal) return proposal;
-  for (const call of turn.calls) {
+  for (const call of stepCalls(turn)) {
     const decision = concludeCall(state, turn, call);
     if (decision) return decision;
   }
@@ -111,9 +111,10 @@ const unknown = (call: CallState): boolean =>
 /** A cancelled turn ends when nothing of it is in flight any more; the receipt says what was left. */
 const afterCancel = (state: SessionState, turn: TurnState): NewDecision | undefined => {
   if (turn.request?.phase === 'open') return undefined;
-  if (turn.calls.some((call) => call.phase !== 'closed' && call.phase !== 'in-doubt')) return undefined;
+  const calls = stepCalls(turn);
+  if (calls.some((call) => call.phase !== 'closed' && call.phase !== 'in-doubt')) return undefined;
   const ids = (keep: (call: CallState) => boolean): CallState['id'][] =>
-    turn.calls.filter(keep).map((call) => call.id);
+    calls.filter(keep).map((call) => call.id);
   const receipt: Receipt = {
     landed: ids(landed),
     stopped: ids((call) => !landed(call) && !unknown(call)),
@@ -128,7 +129,7 @@ const afterStep = (state: SessionState, turn: TurnState): NewDecision | undefine
   const { response } = turn;
   if (turn.request?.phase === 'summarised') return afterLimits(state, turn);
   if (!response || turn.request?.phase !== 'answered') return undefined;
-  if (turn.calls.some((call) => call.phase !== 'closed')) return undefined;
+  if (stepCalls(turn).some((call) => call.phase !== 'closed')) return undefined;
   const { limits } = state.agent;
   if (response.stop === 'refusal')
     return end(turn, 'refused', 'refusal', response.stopDetail ?? 'The model declined to answer.');

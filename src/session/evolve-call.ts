@@ -1,5 +1,5 @@
 /** What an event about one call means for that call. Total: a late or repeated event changes nothing. */
-import type { Settlement, LogEvent } from '../event/events.ts';
+import type { EventData, LogEvent, Settlement } from '../event/events.ts';
 import type { Outcome } from '../event/content.ts';
 import { digestOf } from '../event/canonical.ts';
 import type { Json } from '../event/json.ts';
@@ -18,6 +18,7 @@ type CallEventType =
   | 'notice.sent'
   | 'call.started'
   | 'call.result'
+  | 'call.suspended'
   | 'call.late'
   | 'call.retry'
   | 'call.reconciled'
@@ -49,11 +50,13 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
     case 'call.prepared':
       return prepared(call, event);
     case 'call.started':
-      return { ...call, phase: 'started', attempt: event.data.attempt, outcome: undefined };
+      return begun(call, event.data.attempt, event.at);
     case 'call.result':
       return event.data.attempt === call.attempt && call.phase === 'started'
         ? afterAttempt(call, event.data.outcome)
         : call;
+    case 'call.suspended':
+      return suspended(call, event.data);
     case 'call.late':
       return afterLate(call, event.data.attempt, event.data.outcome);
     case 'call.retry':
@@ -84,6 +87,14 @@ export const evolveCall = (call: CallState, event: CallEvent): CallState => {
       return event satisfies never;
   }
 };
+
+const begun = (call: CallState, attempt: number, at: number): CallState => ({
+  ...call,
+  phase: 'started',
+  attempt,
+  outcome: undefined,
+  startedAt: call.startedAt ?? at,
+});
 
 type QuestionEvent = Extract<CallEvent, { type: `approval.${string}` }>;
 
@@ -162,6 +173,12 @@ const decided = (call: CallState, event: Extract<CallEvent, { type: 'approval.de
   }
 };
 
+const suspended = (call: CallState, { attempt, calls }: EventData['call.suspended']): CallState => {
+  if (attempt !== call.attempt || call.phase !== 'started') return call;
+  const asked = [...call.asked, ...calls];
+  return { ...call, phase: 'calling', asked, suspensions: call.suspensions + 1, innerMs: 0 };
+};
+
 const afterAttempt = (call: CallState, outcome: Outcome): CallState => {
   if (outcome.kind === 'ok') return close({ ...call, outcome }, outcome);
   return outcome.kind === 'unknown' ? endedUnknown(call, outcome) : { ...call, phase: 'ended', outcome };
@@ -178,7 +195,8 @@ export const endedUnknown = (call: CallState, outcome: NonNullable<CallState['ou
  * failed says nothing about a later one. Another attempt that runs already is not disturbed.
  */
 const afterLate = (call: CallState, attempt: number, outcome: Outcome): CallState => {
-  if (outcome.kind === 'unknown') return call;
+  // A tool that makes calls has no effect of its own: what an attempt before the suspension still says settles nothing.
+  if (outcome.kind === 'unknown' || call.phase === 'calling') return call;
   if (call.phase === 'started' && attempt < call.attempt)
     return outcome.kind === 'ok' ? { ...call, evidence: outcome } : call;
   if (outcome.kind === 'ok') return close({ ...call, outcome }, { ...outcome, by: 'late-result' });

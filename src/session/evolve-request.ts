@@ -77,6 +77,7 @@ const requestBuilt = (state: SessionState, seq: number, data: EventData['request
     request: { ...newRequest(seq, data.step), bytes: data.bytes, summary: data.summary, seen: state.seen },
     response: undefined,
     calls: [],
+    inner: [],
   })),
   lastRequest: seq,
   choice: data.selection ?? state.choice,

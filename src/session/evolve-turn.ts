@@ -2,7 +2,14 @@
 import type { EventData, LogEvent } from '../event/events.ts';
 import { endedUnknown } from './evolve-call.ts';
 import { joinLabels } from './labels.ts';
-import type { CallState, RequestState, SessionState, TurnRecord, TurnState } from './state.ts';
+import {
+  stepCalls,
+  type CallState,
+  type RequestState,
+  type SessionState,
+  type TurnRecord,
+  type TurnState,
+} from './state.ts';
 import { inTurn } from './within.ts';
 
 export type TurnEvent = Extract<
@@ -81,6 +88,7 @@ const newTurn = (
   request: undefined,
   response: undefined,
   calls: [],
+  inner: [],
   steered: false,
   cancel,
   invalidInARow: 0,
@@ -146,11 +154,13 @@ const processLost = (state: SessionState): SessionState => {
       : active.request;
   // A request that was under way may have been answered, and paid for.
   const costUnknown = state.costUnknown || active.request?.phase === 'open';
-  return { ...state, costUnknown, active: { ...active, request, calls: active.calls.map(lost) } };
+  const [calls, inner] = [active.calls.map(lost), active.inner.map(lost)];
+  return { ...state, costUnknown, active: { ...active, request, calls, inner } };
 };
 
 const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {
-  const open = state.active?.turn === data.turn ? state.active.calls.filter((call) => !call.closing) : [];
+  const open =
+    state.active?.turn === data.turn ? stepCalls(state.active).filter((call) => !call.closing) : [];
   const turns = state.turns.map((record) =>
     record.turn === data.turn
       ? { ...record, endedSeq: seq, outcome: data.outcome, reason: data.reason }

@@ -4,9 +4,9 @@
  * Invariants: (1) total over every log that the runtime wrote: it never throws and never refuses; (2) no clock,
  * no randomness: time enters as `at`; (3) a call has at most one closing, and a closed call stays closed.
  */
-import { callPosition } from '../event/call-id.ts';
+import { callPosition, makerOf } from '../event/call-id.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
-import { LIMITS_DEFAULT } from '../event/definition.ts';
+import { LIMITS_DEFAULT, type SeenLabel } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { evolveContext } from './evolve-context.ts';
 import { evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
@@ -15,6 +15,7 @@ import { evolveSession } from './evolve-session.ts';
 import { evolveTurn } from './evolve-turn.ts';
 import { joinLabels, labelsOf } from './labels.ts';
 import {
+  callIn,
   findCall,
   NO_PAUSE,
   toolOf,
@@ -124,30 +125,49 @@ const countWork = (state: SessionState, event: LogEvent): SessionState => {
       return worked(state, pauseUntil(event.data.notBefore, event.at).ms);
     case 'call.result': {
       // Calls of a step run side by side.
-      const { calls = [], callsMs = 0 } = state.active ?? {};
-      const call = calls.find((one) => one.id === event.data.call);
-      const longest = (call && toolOf(state.agent, call.tool)?.timeoutMs) ?? 0;
-      const more = Math.max(0, Math.min(event.data.ms, longest) - callsMs);
+      if (makerOf(event.data.call)) return innerWorked(state, event.data);
+      const { callsMs = 0 } = state.active ?? {};
+      const more = Math.max(0, allowedMs(state, event.data) - callsMs);
       const counted = worked(state, more);
       return counted.active
         ? { ...counted, active: { ...counted.active, callsMs: callsMs + more } }
         : counted;
     }
+    case 'call.suspended':
+      // One after the other: what a program does between its calls, and then the longest of them.
+      return worked(state, allowedMs(state, event.data));
     default:
       return state;
   }
+};
+
+/** Milliseconds of an attempt, as far as its tool may take them. */
+const allowedMs = (
+  state: SessionState,
+  { call: id, ms }: { readonly call: CallState['id']; readonly ms: number },
+): number => {
+  const call = state.active && callIn(state.active, id);
+  return Math.min(ms, (call && toolOf(state.agent, call.tool)?.timeoutMs) ?? 0);
+};
+
+const innerWorked = (state: SessionState, data: EventData['call.result']): SessionState => {
+  const maker = state.active?.calls.find(({ id }) => id === makerOf(data.call));
+  if (!maker) return state;
+  const more = Math.max(0, allowedMs(state, data) - maker.innerMs);
+  const counted = worked(state, more);
+  const active = counted.active && withCall(counted.active, { ...maker, innerMs: maker.innerMs + more });
+  return { ...counted, active };
 };
 
 const worked = (state: SessionState, ms: number): SessionState =>
   state.active ? { ...state, active: { ...state.active, activeMs: state.active.activeMs + ms } } : state;
 
 const proposed = (state: SessionState, data: EventData['call.proposed']): SessionState => {
-  const { turn, index } = callPosition(data.call);
-  return inTurn(state, turn, (active) => {
-    const raw = active.response?.calls[index - 1]?.args ?? '';
+  return inTurn(state, callPosition(data.call).turn, (active) => {
+    const raw = rawArguments(active, data.call);
     const decoded = data.args === undefined ? decodeArguments(raw) : undefined;
     const args = decoded?.ok ? decoded.canonical : (data.args ?? raw);
-    const before = active.calls.find((call) => call.id === data.call);
+    const before = callIn(active, data.call);
     const phase = data.do === 'run' ? 'ready' : 'to-ask';
     // Proposed again after an edit: the same call with other arguments.
     const said = { args, phase, rule: data.rule, seen: data.seen ?? [] } as const;
@@ -156,10 +176,17 @@ const proposed = (state: SessionState, data: EventData['call.proposed']): Sessio
   });
 };
 
+/** What was written where the call was asked for: by the model, or by the call that made it. */
+export const rawArguments = (turn: TurnState, id: CallState['id']): string => {
+  const { index, inner } = callPosition(id);
+  if (inner === undefined) return turn.response?.calls[index - 1]?.args ?? '';
+  return turn.calls[index - 1]?.asked[inner - 1]?.args ?? '';
+};
+
 const rejected = (state: SessionState, data: EventData['call.rejected']): SessionState =>
   inTurn(state, callPosition(data.call).turn, (active) => {
     const { reason, message } = data;
-    const before = active.calls.find((call) => call.id === data.call);
+    const before = callIn(active, data.call);
     const closing = { kind: 'rejected', reason, message } as const;
     const closed: CallState = { ...(before ?? newCall(data, '')), phase: 'closed', closing };
     return withCall(active, closed);
@@ -188,12 +215,21 @@ const newCall = (data: { call: CallState['id']; tool: string; label: string }, a
   unproven: false,
   evidence: undefined,
   closing: undefined,
+  startedAt: undefined,
+  asked: [],
+  suspensions: 0,
+  heard: [],
+  innerMs: 0,
 });
 
-const withCall = (turn: TurnState, call: CallState): TurnState => {
-  const at = turn.calls.findIndex((other) => other.id === call.id);
-  if (at < 0) return { ...turn, calls: [...turn.calls, call] };
-  return { ...turn, calls: turn.calls.with(at, call) };
+const withCall = (turn: TurnState, call: CallState): TurnState =>
+  makerOf(call.id) === undefined
+    ? { ...turn, calls: replaced(turn.calls, call) }
+    : { ...turn, inner: replaced(turn.inner, call) };
+
+const replaced = (calls: readonly CallState[], call: CallState): readonly CallState[] => {
+  const at = calls.findIndex((other) => other.id === call.id);
+  return at < 0 ? [...calls, call] : calls.with(at, call);
 };
 
 /** Events about one call: in the active step, or left open by an ended turn. */
@@ -204,7 +240,7 @@ const evolveCalls = (before: SessionState, event: CallEvent): SessionState => {
     event.type === 'call.doubted' || (event.type === 'call.cancelled' && event.data.fork === 'unknown');
   const doubted = unknown ? noteDoubt(state, id) : state.doubted;
   const turn = state.active;
-  const call = turn?.calls.find((other) => other.id === id);
+  const call = turn && callIn(turn, id);
   if (turn && call) return { ...state, doubted, active: withCall(turn, evolveCall(call, event)) };
   const open = state.leftOpen.find((other) => other.id === id);
   if (!open) return { ...state, doubted };
@@ -228,8 +264,19 @@ const noteResult = (state: SessionState, event: CallEvent): SessionState => {
   if (!SAYS.has(event.type)) return state;
   const tool = findCall(state, event.data.call)?.tool;
   if (tool === undefined) return state;
-  const seen = joinLabels(state.seen, labelsOf(toolOf(state.agent, tool)));
-  return seen === state.seen ? state : { ...state, seen };
+  const labels = labelsOf(toolOf(state.agent, tool));
+  const heard = noteHeard(state, event.data.call, labels);
+  const seen = joinLabels(heard.seen, labels);
+  return seen === heard.seen ? heard : { ...heard, seen };
+};
+
+/** What an inner call says may be in whatever its maker does next. */
+const noteHeard = (state: SessionState, id: CallState['id'], labels: readonly SeenLabel[]): SessionState => {
+  const { active } = state;
+  const maker = active?.calls.find((call) => call.id === makerOf(id));
+  if (!active || !maker) return state;
+  const heard = joinLabels(maker.heard, labels);
+  return heard === maker.heard ? state : { ...state, active: withCall(active, { ...maker, heard }) };
 };
 
 /** Leave for further calls that a session holds at a time; the oldest goes first. */
@@ -259,7 +306,7 @@ const noteGrant = (state: SessionState, event: CallEvent): SessionState => {
 };
 
 const noteDoubt = (state: SessionState, id: CallState['id']): readonly string[] => {
-  const call = state.active?.calls.find((other) => other.id === id);
+  const call = state.active && callIn(state.active, id);
   const signature = call && twin(call.tool, call.args);
   if (signature === undefined || state.doubted.includes(signature)) return state.doubted;
   return [...state.doubted, signature];

@@ -5,7 +5,17 @@
 import type { CallId } from '../event/call-id.ts';
 import { needsPreparing } from './preparing.ts';
 import { isCompactionDue } from './summary-range.ts';
-import { modeOf, toolOf, type CallState, type Pause, type SessionState, type TurnState } from './state.ts';
+import {
+  innerCalls,
+  modeOf,
+  NO_PAUSE,
+  stepCalls,
+  toolOf,
+  type CallState,
+  type Pause,
+  type SessionState,
+  type TurnState,
+} from './state.ts';
 
 export type Work =
   /** Build the request of this step, record it, send it. */
@@ -54,7 +64,7 @@ const workOf = (state: SessionState): readonly Work[] => {
 const HAS_BEGUN: ReadonlySet<Work['kind']> = new Set(['request', 'execute', 'reconcile']);
 
 const turnWork = (state: SessionState, turn: TurnState): readonly Work[] => {
-  const work = turn.calls.flatMap((call) => callWork(state, turn, call));
+  const work = stepCalls(turn).flatMap((call) => callWork(state, turn, call));
   const request = requestWork(state, turn);
   return request ? [...work, request] : work;
 };
@@ -76,7 +86,7 @@ const requestWork = (state: SessionState, turn: TurnState): Work | undefined => 
       };
     case 'answered': {
       const proposed = turn.calls.length === turn.response?.calls.length;
-      const done = proposed && turn.calls.every((call) => call.phase === 'closed');
+      const done = proposed && stepCalls(turn).every((call) => call.phase === 'closed');
       return done && !turn.cancel ? buildWork(state, turn) : undefined;
     }
     case 'summarised':
@@ -99,6 +109,10 @@ const callWork = (state: SessionState, turn: TurnState, call: CallState): readon
     case 'retrying':
       if (needsPreparing(state, call)) return [{ kind: 'prepare', call }];
       return [{ kind: 'start', call, attempt: call.attempt + 1, pause: call.pause }];
+    case 'calling':
+      return isAnswered(turn, call)
+        ? [{ kind: 'start', call, attempt: call.attempt + 1, pause: NO_PAUSE }]
+        : [];
     case 'started':
       return [{ kind: 'execute', call, attempt: call.attempt }];
     case 'ended':
@@ -106,6 +120,12 @@ const callWork = (state: SessionState, turn: TurnState, call: CallState): readon
     default:
       return [];
   }
+};
+
+/** Whether all calls that it made are closed, so that it can go on. */
+const isAnswered = (turn: TurnState, { id, asked }: CallState): boolean => {
+  const made = innerCalls(turn, id);
+  return made.length === asked.length && made.every(({ phase }) => phase === 'closed');
 };
 
 const asksTool = (state: SessionState, call: CallState): boolean =>
@@ -139,7 +159,7 @@ export const inFlight = (state: SessionState): readonly Work[] =>
 export type Waiting = { readonly approvals: readonly CallId[]; readonly inDoubt: readonly CallId[] };
 
 export const waiting = (state: SessionState): Waiting => {
-  const active = state.active?.calls ?? [];
+  const active = state.active ? stepCalls(state.active) : [];
   const inDoubt = [...state.leftOpen, ...active].filter((call) => call.phase === 'in-doubt');
   return {
     approvals: active.filter((call) => call.phase === 'asking').map((call) => call.id),

@@ -1,16 +1,15 @@
 /** What people have to be told of: each question, each escalation, each doubt, once. */
-import type { CallState, SessionState } from './state.ts';
+import { knownCalls, type CallState, type SessionState } from './state.ts';
 
 export type Untold = { readonly call: CallState; readonly topic: string };
 
 /** Calls whose standing question or doubt has no notice in the log yet. */
 export const untold = (state: SessionState): readonly Untold[] => {
   const found: Untold[] = [];
-  for (const calls of [state.active?.calls ?? [], state.leftOpen])
-    for (const call of calls) {
-      const topic = topicOf(call);
-      if (topic !== undefined && topic !== call.told) found.push({ call, topic });
-    }
+  for (const call of knownCalls(state)) {
+    const topic = topicOf(call);
+    if (topic !== undefined && topic !== call.told) found.push({ call, topic });
+  }
   return found;
 };
 

@@ -3,7 +3,7 @@
  * projections that are made from it, so a state costs the same after 10 steps and after 10,000.
  */
 import type { Digest } from '../event/canonical.ts';
-import type { CallId } from '../event/call-id.ts';
+import { makerOf, type CallId } from '../event/call-id.ts';
 import type { Actor, Content, Cut, Outcome, ResponseBlock, StopReason } from '../event/content.ts';
 import {
   MODES,
@@ -13,7 +13,8 @@ import {
   type SeenLabel,
   type SelectionPolicy,
 } from '../event/definition.ts';
-import type { Choice, EventData, RequestProblem, TurnOutcome } from '../event/events.ts';
+import type { Choice } from '../event/choice.ts';
+import type { EventData, RequestProblem, ToolRequest, TurnOutcome } from '../event/events.ts';
 
 /** How a call was closed, and what the model is told. Exactly one for every call of a response. */
 export type Closing =
@@ -43,6 +44,8 @@ export type CallPhase =
   /** Approved, and the tool's preview has changed since: it is to be asked again. */
   | 'stale'
   | 'started'
+  /** The last attempt was suspended: it waits for the calls that it made, and is then started again. */
+  | 'calling'
   /** The last attempt ended without a result; what follows is decided, or the tool is asked to reconcile. */
   | 'ended'
   /** Another attempt is planned, not before `notBefore`. */
@@ -94,6 +97,15 @@ export type CallState = {
   /** A result that came late while another attempt was running. */
   readonly evidence: Extract<Outcome, { kind: 'ok' }> | undefined;
   readonly closing: Closing | undefined;
+  /** When its first attempt was started: what its clock shows, where it must repeat. */
+  readonly startedAt: number | undefined;
+  /** The calls that it made, in order, and the attempts that ended for want of them. */
+  readonly asked: readonly ToolRequest[];
+  readonly suspensions: number;
+  /** Labels of what those calls have said to it. */
+  readonly heard: readonly SeenLabel[];
+  /** Milliseconds of the longest call of its last suspension: they run side by side. */
+  readonly innerMs: number;
 };
 
 /** How an attempt ended without an outcome of its own: its process was lost, or what `reconcile` found. */
@@ -190,6 +202,8 @@ export type TurnState = {
   readonly response: ResponseState | undefined;
   /** The calls of the current step, in order. */
   readonly calls: readonly CallState[];
+  /** Calls that those made. */
+  readonly inner: readonly CallState[];
   /** A message came that the last request does not hold. */
   readonly steered: boolean;
   readonly cancel: { readonly by: Actor; readonly at: number } | undefined;
@@ -298,6 +312,24 @@ export const twin = (tool: string, args: string): string => `${tool} ${args}`;
 export const toolOf = (agent: AgentDefinition, name: string): AgentDefinition['tools'][number] | undefined =>
   agent.tools.find((tool) => tool.name === name);
 
+/** All calls of the step: those of the response, then those that they made. */
+export const stepCalls = ({ calls, inner }: TurnState): readonly CallState[] =>
+  inner.length === 0 ? calls : [...calls, ...inner];
+
+/** All calls that are of interest: of the running step, then those that ended turns have left open. */
+export const knownCalls = ({ active, leftOpen }: SessionState): readonly CallState[] =>
+  active ? [...stepCalls(active), ...leftOpen] : leftOpen;
+
+/** The calls that a call made and that stand in the log already, in order. */
+export const innerCalls = ({ inner }: TurnState, maker: CallId): readonly CallState[] =>
+  inner.filter(({ id }) => makerOf(id) === maker);
+
 /** Finds an open or recently closed call of the active step, or one that an ended turn left open. */
 export const findCall = (state: SessionState, id: CallId): CallState | undefined =>
-  state.active?.calls.find((call) => call.id === id) ?? state.leftOpen.find((call) => call.id === id);
+  (state.active && callIn(state.active, id)) ?? state.leftOpen.find((call) => call.id === id);
+
+export const callIn = ({ calls, inner }: TurnState, id: CallId): CallState | undefined =>
+  calls.find((call) => call.id === id) ?? inner.find((call) => call.id === id);
+
+/** Attempts that count against a limit: one that was suspended has done what it could. */
+export const triesOf = ({ attempt, suspensions }: CallState): number => attempt - suspensions;

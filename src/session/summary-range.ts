@@ -1,6 +1,6 @@
 /** When history is summarised, and what a summary does not stand for. */
 import { callPosition } from '../event/call-id.ts';
-import type { Choice } from '../event/events.ts';
+import type { Choice } from '../event/choice.ts';
 import { COMPACTIONS_PER_TURN_MAX } from './evolve-context.ts';
 import type { SessionState, TurnState } from './state.ts';
 

@@ -1,7 +1,7 @@
 /** A call: `execute_tool`, with a span within for each attempt and for each wait for a person. */
-import { callPosition, type CallId } from '../event/call-id.ts';
+import { callPosition, makerOf, type CallId } from '../event/call-id.ts';
 import type { LogEvent } from '../event/events.ts';
-import { findCall, toolOf, type CallState, type Closing } from '../session/state.ts';
+import { findCall, stepCalls, toolOf, type CallState, type Closing } from '../session/state.ts';
 import { TURN, type Step } from './open-spans.ts';
 import type { Attributes } from './span.ts';
 import { CALLS } from './turn-spans.ts';
@@ -25,7 +25,8 @@ type Change = {
 
 /** With a lost process any call may have lost its attempt. */
 const touched = ({ event, before }: Step): readonly CallId[] => {
-  if (event.type === 'driver.changed') return before.active?.calls.map(({ id }) => id) ?? [];
+  if (event.type === 'driver.changed')
+    return before.active ? stepCalls(before.active).map(({ id }) => id) : [];
   return 'call' in event.data ? [event.data.call] : [];
 };
 
@@ -33,20 +34,22 @@ const placeOf = (id: CallId): string => `call ${id}`;
 
 const begin = ({ event, after, open }: Step, call: CallState): void => {
   const { turn, step } = callPosition(call.id);
+  const maker = makerOf(call.id);
   // A tool that nobody defined has a name that a model made up: text of a conversation.
   const tool = toolOf(after.agent, call.tool);
   open.note(turn, TURN, { [CALLS]: open.count(turn, TURN, CALLS) + 1 });
   open.begin({
     turn,
     place: placeOf(call.id),
-    within: TURN,
+    within: maker === undefined ? TURN : placeOf(maker),
     name: tool ? `execute_tool ${tool.name}` : 'execute_tool',
     kind: 'internal',
     startMs: event.at,
     attributes: {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.conversation.id': after.session,
-      'gen_ai.tool.call.id': call.label,
+      // A provider names the calls that its model makes.
+      ...(maker === undefined && { 'gen_ai.tool.call.id': call.label }),
       'gen_ai.tool.type': 'function',
       'onrecord.turn': turn,
       'onrecord.step': step,
@@ -85,6 +88,7 @@ const attempts = ({ event, after, open }: Step, { id, was, is }: Change): void =
 
 const attemptEnd = (event: LogEvent): { readonly error?: string; readonly ms?: number } => {
   if (event.type === 'driver.changed') return { error: event.data.reason };
+  if (event.type === 'call.suspended') return { ms: event.data.ms };
   if (event.type !== 'call.result') return {};
   const { outcome, ms } = event.data;
   return outcome.kind === 'ok' ? { ms } : { ms, error: outcome.code };

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../event/json.ts';
 import { badInput } from '../errors.ts';
 import type { EffectKind } from '../event/effect-kind.ts';
 import { EFFECT_KINDS } from '../event/effect-kind.ts';
+import type { MadeCall } from './calls.ts';
 import type { Preview } from './preview.ts';
 import type { InputSchema, StandardSchema } from './schema.ts';
 
@@ -33,6 +34,20 @@ export type ToolContext = {
   readonly now: () => number;
   /** The `base` of the preview that was shown or recorded before the start; undefined where none was made. */
   readonly base: Json | undefined;
+  /**
+   * When the first attempt of this call was started, milliseconds since 1970 UTC: the same for all of them. What has
+   * to come out the same when it is run again takes its time from here.
+   */
+  readonly startedAt: number;
+  /** The calls that this call made in its earlier attempts, in order, with what came of them. */
+  readonly made: readonly MadeCall[];
+  /**
+   * Makes a call of another tool, which `calls` of this tool has to name, and gives what it returned. It is an event of
+   * the session like any call: policy, questions, keys. Where its result is not there yet, this throws, and `execute`
+   * is called again once it is: so everything before it has to come out the same. Let what it throws pass. A call that
+   * failed or was not run throws a ToolError with the code `inner-call-failed`, which may be caught.
+   */
+  readonly callTool: (tool: string, args: JsonObject) => unknown;
 };
 
 /** What `reconcile` found out about a call that was started and left no result. */
@@ -89,6 +104,11 @@ export type ToolOptions<Input> = {
    */
   readonly egress?: boolean;
   /**
+   * Names of the agent's tools that a call of this one may make calls of. Only with effect `none`, because such a call is
+   * run again from the start after each of them; and of none that makes calls itself.
+   */
+  readonly calls?: readonly string[];
+  /**
    * Shows the consequence of the exact arguments; must change nothing. Throw a ToolError for arguments that
    * can never run (the model is told, nobody is asked).
    */
@@ -111,6 +131,8 @@ export type Tool = {
   readonly retry: Required<RetryPolicy>;
   readonly labels: Required<OutputLabels>;
   readonly egress: boolean;
+  /** Undefined: it makes no calls. */
+  readonly calls: readonly string[] | undefined;
   readonly preview: ((input: never, context: ToolContext) => Promise<Preview> | Preview) | undefined;
   readonly reconcile: ((input: never, context: ToolContext) => Promise<Reconciled> | Reconciled) | undefined;
   readonly execute: (input: never, context: ToolContext) => unknown;
@@ -145,6 +167,12 @@ export function tool<Input>(options: ToolOptions<Input>): Tool {
   const attempts = retry?.attempts ?? 1;
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > TOOL_ATTEMPTS_MAX)
     fail(`retry.attempts ${attempts} must be a whole number from 1 to ${TOOL_ATTEMPTS_MAX}`);
+  const { calls } = options;
+  if (calls?.includes(name)) fail('it cannot make calls of itself');
+  if (calls && effect !== 'none')
+    fail(
+      `a tool that makes calls is run again after each of them, so its effect must be "none", not "${effect}"; what it does it does by its calls`,
+    );
   return Object.freeze({
     name,
     description: options.description,
@@ -155,6 +183,7 @@ export function tool<Input>(options: ToolOptions<Input>): Tool {
     retry: { attempts, baseMs: retry?.baseMs ?? RETRY_BASE_MS, maxMs: retry?.maxMs ?? RETRY_MAX_MS },
     labels: { untrusted: options.labels?.untrusted ?? false, private: options.labels?.private ?? false },
     egress: options.egress ?? effect !== 'none',
+    calls: calls && calls.length > 0 ? Object.freeze([...calls]) : undefined,
     preview: options.preview,
     reconcile: options.reconcile,
     execute: options.execute,

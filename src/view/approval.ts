@@ -1,13 +1,13 @@
 /** What waits for a person's decision, and every question that was asked before: what a card shows, as data. */
 import { RULE_ALWAYS, RULE_EFFECTS, RULE_TWIN } from '../effect/policy.ts';
 import type { Digest } from '../event/canonical.ts';
-import { callPosition, type CallId, type CallPosition } from '../event/call-id.ts';
+import { callPosition, makerOf, type CallId, type CallPosition } from '../event/call-id.ts';
 import type { Actor } from '../event/content.ts';
 import type { AgentDefinition, SeenLabel, ToolDefinition } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
 import type { Json } from '../event/json.ts';
 import { evolve, initial } from '../session/evolve.ts';
-import { findCall, toolOf, type SessionState } from '../session/state.ts';
+import { findCall, knownCalls, toolOf, type SessionState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
 import { decisionOn, type GivenDecision } from './fate.ts';
 import { ownDomains } from './domains.ts';
@@ -34,6 +34,8 @@ export type Question = {
   readonly title: string;
   readonly call: CallId;
   readonly position: CallPosition;
+  /** The call that makes this one, where the model does not make it itself. */
+  readonly maker: Maker | undefined;
   readonly tool: string;
   /** The tool as the session recorded it. */
   readonly definition: ToolDefinition | undefined;
@@ -57,6 +59,9 @@ export type Question = {
   readonly round: number;
   readonly edits: readonly ArgumentsEdit[];
 };
+
+/** A call that makes calls: a program, for example, whose code stands in its arguments. */
+export type Maker = { readonly call: CallId; readonly tool: string; /** Canonical. */ readonly args: string };
 
 /** Why a call that was asked about before is asked about again. */
 export type AskedBefore = {
@@ -114,7 +119,7 @@ const noteEscalation = (
 
 /** The questions that stand, oldest first. */
 export const approvals = (record: SessionRecord): readonly Approval[] => {
-  const standing = (record.state.active?.calls ?? []).filter((call) => call.phase === 'asking');
+  const standing = knownCalls(record.state).filter((call) => call.phase === 'asking');
   if (standing.length === 0) return [];
   const asked = questions(record);
   return standing
@@ -183,6 +188,7 @@ const questionOf = (
     title: state.title,
     call: data.call,
     position: callPosition(data.call),
+    maker: makingCallOf(state, data.call),
     tool: call?.tool ?? '',
     definition: call && toolOf(state.agent, call.tool),
     args: call?.args ?? '',
@@ -199,6 +205,12 @@ const questionOf = (
     round: call?.round ?? 1,
     edits,
   };
+};
+
+const makingCallOf = (state: SessionState, call: CallId): Maker | undefined => {
+  const maker = makerOf(call);
+  const found = maker && findCall(state, maker);
+  return found && { call: found.id, tool: found.tool, args: found.args };
 };
 
 /** A recorded preview is JSON that some build of a tool made: what is no preview in shape is shown as data. */

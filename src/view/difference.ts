@@ -1,6 +1,6 @@
 /** Where a replay came out otherwise, in words: which decision, which part of it, and what that part is. */
 import { canonical, DIGEST_LENGTH } from '../event/canonical.ts';
-import { callPosition, isCallId } from '../event/call-id.ts';
+import { callPosition, isCallId, type CallPosition } from '../event/call-id.ts';
 import { isJsonObject, type Json } from '../event/json.ts';
 import { shortDigest } from './format.ts';
 
@@ -38,11 +38,15 @@ const placeOf = (data: unknown): string => {
   const { turn, step, call } = data;
   if (typeof call === 'string' && isCallId(call)) {
     const position = callPosition(call);
-    return `turn ${position.turn}, step ${position.step}, call ${position.index}`;
+    return positionWords(position);
   }
   if (typeof turn !== 'number') return '';
   return typeof step === 'number' ? `turn ${turn}, step ${step}` : `turn ${turn}`;
 };
+
+/** "turn 3, step 7, call 2", and of an inner call ", its call 1". */
+export const positionWords = ({ turn, step, index, inner }: CallPosition): string =>
+  `turn ${turn}, step ${step}, call ${index}${inner === undefined ? '' : `, its call ${inner}`}`;
 
 /** By the beginning of the path; the first that fits. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [

@@ -4,7 +4,7 @@ import { callPosition, type CallId, type CallPosition } from '../event/call-id.t
 import type { Outcome } from '../event/content.ts';
 import type { ToolDefinition } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
-import { toolOf, type CallState } from '../session/state.ts';
+import { stepCalls, toolOf, type CallState } from '../session/state.ts';
 import type { Preview } from '../tool/preview.ts';
 import { previewOf } from './approval.ts';
 import type { SessionRecord } from './record.ts';
@@ -64,7 +64,7 @@ export type Doubt = {
 /** Oldest first. */
 export const doubts = (record: SessionRecord): readonly Doubt[] => {
   const { state } = record;
-  const active = state.active?.calls ?? [];
+  const active = state.active ? stepCalls(state.active) : [];
   return [...state.leftOpen, ...active]
     .filter((call) => call.phase === 'in-doubt')
     .map((call) => doubtOf(record, call, !active.includes(call)))

@@ -269,6 +269,7 @@ type AttemptEvent = Extract<
     type:
       | 'call.started'
       | 'call.result'
+      | 'call.suspended'
       | 'call.late'
       | 'call.retry'
       | 'call.reconciled'
@@ -298,6 +299,12 @@ const attemptTold = (reading: Reading, event: AttemptEvent, { who, about, grant 
         ms: event.data.ms,
         by: who,
       };
+    case 'call.suspended': {
+      const { calls, ms } = event.data;
+      const names = [...new Set(calls.map(({ tool }) => tool))].join(', ');
+      const many = calls.length === 1 ? 'a call' : `${calls.length} calls`;
+      return { who, text: `suspended for ${many} of ${names}`, ms, by: who };
+    }
     case 'call.late': {
       const { text, mark = 'fact' } = outcomeTold(reading, event.data.outcome, { who, about });
       return { who, mark, text: `late, after it was given up: ${text}`, ms: event.data.ms, by: who };

@@ -5,7 +5,8 @@
 import { estimateTokens, tokensPerByte } from '../context/estimate.ts';
 import { Selected } from '../context/selected.ts';
 import { heldTurns, policyOf } from '../context/selection.ts';
-import type { Choice, LogEvent } from '../event/events.ts';
+import type { Choice } from '../event/choice.ts';
+import type { LogEvent } from '../event/events.ts';
 import type { Counted, SessionState } from '../session/state.ts';
 import { candidatesOf, type Candidate, type CandidateKind, type Candidates } from './candidates.ts';
 import { formatBytes } from './format.ts';

@@ -4,7 +4,7 @@
  * the arguments stands in one of them, the place is quoted.
  */
 import { contentText } from '../context/result-text.ts';
-import { callPosition, type CallId } from '../event/call-id.ts';
+import { callPosition, makerOf, type CallId } from '../event/call-id.ts';
 import type { Content, Outcome } from '../event/content.ts';
 import type { SeenLabel } from '../event/definition.ts';
 import type { LogEvent } from '../event/events.ts';
@@ -42,11 +42,20 @@ export const outsideTexts = (record: SessionRecord, call: CallId, args: string):
   if (!request) return [];
   const tools = toolsOf(record);
   const wanted = tokensOf(args);
-  return record.events
-    .slice(0, request.seq - 1)
+  return [...record.events.slice(0, request.seq - 1), ...saidToMaker(record, call)]
     .flatMap((event) => sourceOf(record, event, tools))
     .map(({ text, ...source }) => ({ ...source, length: text.length, ...quoted(text, wanted) }))
     .toSorted((one, other) => rankOf(one) - rankOf(other));
+};
+
+/** What the calls said that the maker of this one had made before it. */
+const saidToMaker = ({ events }: SessionRecord, call: CallId): readonly LogEvent[] => {
+  const maker = makerOf(call);
+  if (maker === undefined) return [];
+  const until = events.findIndex(({ type, data }) => type === 'call.proposed' && data.call === call);
+  return events
+    .slice(0, until)
+    .filter(({ data }) => 'call' in data && data.call !== undefined && makerOf(data.call) === maker);
 };
 
 const rankOf = ({ quote, labels }: OutsideText): number =>

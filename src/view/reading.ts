@@ -6,7 +6,7 @@ import type { CallId } from '../event/call-id.ts';
 import type { Usage } from '../event/content.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
 import { expandTemplate } from '../context/template.ts';
-import { evolve, initial } from '../session/evolve.ts';
+import { evolve, initial, rawArguments } from '../session/evolve.ts';
 import { inFlight } from '../session/next.ts';
 import { findCall, type CallState, type SessionState } from '../session/state.ts';
 
@@ -41,7 +41,7 @@ export type CallReading = {
   readonly rule: string;
   readonly attempt: number;
   /** How the last attempt ended, if it did. */
-  readonly ended: 'ok' | 'failed' | 'unknown' | undefined;
+  readonly ended: 'ok' | 'failed' | 'unknown' | 'suspended' | undefined;
 };
 
 export type Place = { readonly turn: number; readonly step: number };
@@ -145,6 +145,8 @@ export class Reading {
           attempt: event.data.attempt,
           ended: undefined,
         });
+      case 'call.suspended':
+        return this.#change(event.data.call, { ended: 'suspended' });
       case 'call.result':
         return this.#change(event.data.call, { ended: event.data.outcome.kind });
       case 'approval.decided': {
@@ -227,7 +229,7 @@ export class Reading {
   /** A call that was refused before it was proposed has only what the model wrote. */
   #rejected({ call, tool }: EventData['call.rejected']): void {
     const { active } = this.#state;
-    const args = active?.response?.calls[active.calls.length - 1]?.args ?? '';
+    const args = active ? rawArguments(active, call) : '';
     this.calls.set(call, { ...NO_CALL, id: call, tool, args });
   }
 

@@ -1,7 +1,7 @@
 /** How a session stands at some point of its log: what is open, and what happens next. */
 import type { SessionStatus } from '../event/summary.ts';
 import { next, type Work } from '../session/next.ts';
-import type { CallPhase, CallState, SessionState } from '../session/state.ts';
+import { knownCalls, type CallPhase, type CallState, type SessionState } from '../session/state.ts';
 import { statusOf } from '../session/summary.ts';
 import { argumentsBrief } from './brief.ts';
 import { costWords } from './session-head.ts';
@@ -36,7 +36,7 @@ export const standing = (state: SessionState): Standing => ({
   turn: state.active?.turn,
   step: state.active?.step,
   queue: state.queue,
-  calls: [...(state.active?.calls ?? []), ...state.leftOpen].map(standingCall),
+  calls: knownCalls(state).map(standingCall),
   cost: costWords(state.cost, state.costUnknown),
   next: next(state).map(workWords),
 });
@@ -47,6 +47,7 @@ const PHASES: Readonly<Record<CallPhase, string>> = {
   asking: 'waits for a person',
   stale: 'is asked about again',
   started: 'runs',
+  calling: 'waits for the calls that it made',
   ended: 'ended without a result',
   retrying: 'is tried again',
   'in-doubt': 'in doubt',

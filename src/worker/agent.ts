@@ -64,6 +64,13 @@ export const defineAgent = (options: AgentOptions): Agent => {
     if (byName.has(tool.name)) fail(`two tools are called "${tool.name}"`);
     byName.set(tool.name, tool);
   }
+  for (const { name: maker, calls = [] } of tools)
+    for (const inner of calls) {
+      const called = byName.get(inner);
+      if (!called) fail(`the tool "${maker}" makes calls of "${inner}", which is none of its tools`);
+      if (called?.calls)
+        fail(`the tool "${maker}" makes calls of "${inner}", which makes calls itself; that goes one deep`);
+    }
   const problem = policyProblem(options.policy ?? { rules: [] });
   if (problem !== undefined) fail(problem);
   const definition: AgentDefinition = {
@@ -110,7 +117,7 @@ const checkContext = (context: ContextPlan, fail: (what: string) => never): Cont
 };
 
 const toolDefinition = (tool: Tool): ToolDefinition => {
-  const { name, description, effect, approval, timeoutMs, retry, labels, egress } = tool;
+  const { name, description, effect, approval, timeoutMs, retry, labels, egress, calls } = tool;
   const inputSchema = toJsonSchema(name, tool.inputSchema);
   // What a person is asked about is what the tool takes, not what its schema makes of it afterwards.
   const previews = tool.preview !== undefined || changesInput(tool.inputSchema);
@@ -125,6 +132,7 @@ const toolDefinition = (tool: Tool): ToolDefinition => {
     labels,
     egress,
     previews,
+    ...(calls && { calls }),
   };
   return { ...data, digest: digestOf(data) };
 };

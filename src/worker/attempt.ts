@@ -5,15 +5,20 @@
 import type { Clock } from '../clock.ts';
 import type { Outcome } from '../event/content.ts';
 import type { ToolDefinition } from '../event/definition.ts';
+import type { ToolRequest } from '../event/events.ts';
 import type { Blob } from '../log/store.ts';
 import { isStandardSchema, type StandardIssue } from '../tool/schema.ts';
 import { ToolError, type Tool, type ToolContext } from '../tool/tool.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import type { AttemptCalls } from './made-calls.ts';
 import { encodeResult, type EncodedResult, type ResultLimits } from './result.ts';
 import { thrownOutcome } from './thrown.ts';
 
 /** How long a tool that was told to stop may take to say so. */
 export const CANCEL_GRACE_MS = 5000;
+
+/** It ended for want of calls that it makes. */
+export type Suspended = { readonly calls: readonly ToolRequest[]; readonly ms: number };
 
 export type Ended = {
   readonly outcome: Outcome;
@@ -28,6 +33,7 @@ export type AttemptOptions = {
   readonly definition: ToolDefinition;
   readonly input: unknown;
   readonly context: ToolContext;
+  readonly calls: AttemptCalls;
   readonly limits: ResultLimits;
   readonly clock: Clock;
   readonly abort: AbortController;
@@ -37,7 +43,7 @@ export type AttemptOptions = {
   readonly onLate: (ended: Ended) => void;
 };
 
-export const runAttempt = async (options: AttemptOptions): Promise<Ended> => {
+export const runAttempt = async (options: AttemptOptions): Promise<Ended | Suspended> => {
   const { clock, definition, abort, onLate } = options;
   const began = clock.monotonic();
   const elapsed = (): number => Math.max(0, Math.round(clock.monotonic() - began));
@@ -45,9 +51,10 @@ export const runAttempt = async (options: AttemptOptions): Promise<Ended> => {
   const deadline = givenUp(options);
   const first = await Promise.race([work, deadline.reached]);
   deadline.disarm();
-  if ('outcome' in first) return first;
+  if ('ms' in first) return first;
   abort.abort(new Error(first.message));
-  void work.then(onLate);
+  // That it would have been suspended says nothing: nobody goes on with it.
+  void work.then((late) => ('outcome' in late ? onLate(late) : undefined));
   const { code, message } = first;
   const outcome: Outcome =
     definition.effect === 'none' && code === 'timeout'
@@ -56,18 +63,42 @@ export const runAttempt = async (options: AttemptOptions): Promise<Ended> => {
   return { outcome, blobs: [], ms: elapsed() };
 };
 
-const execute = async (options: AttemptOptions): Promise<EncodedResult & Pick<Ended, 'twice'>> => {
-  const { tool, definition, input, context, limits, faults } = options;
+type Executed = (EncodedResult & Pick<Ended, 'twice'>) | Pick<Suspended, 'calls'>;
+
+const execute = async (options: AttemptOptions): Promise<Executed> => {
+  const { tool, definition, input, context, limits, faults, calls } = options;
   const place = (): FaultPlace => ({ ...options.place(), timeoutMs: definition.timeoutMs });
   try {
     await reach(faults, 'call.before', place);
-    // eslint-disable-next-line typescript/await-thenable -- a tool may return a plain value
-    const value: unknown = await tool.execute(input as never, context);
+    const value: unknown = await executed(tool, input, context);
+    const needed = calls.needed(value instanceof Thrown ? value.thrown : value);
+    if (needed) {
+      await reach(faults, 'call.after', place);
+      return { calls: needed };
+    }
+    if (value instanceof Thrown) throw value.thrown;
     const encoded = await encodeResult(value, definition.effect, limits);
     const answer = await reach(faults, 'call.after', place);
     return answer === 'again' ? { ...encoded, twice: true } : encoded;
   } catch (thrown) {
     return { outcome: thrownOutcome(thrown, definition.effect), blobs: [] };
+  }
+};
+
+/** What a tool threw: it may be an error, or what its calls threw at it. */
+class Thrown {
+  readonly thrown: unknown;
+  constructor(thrown: unknown) {
+    this.thrown = thrown;
+  }
+}
+
+const executed = async (tool: Tool, input: unknown, context: ToolContext): Promise<unknown> => {
+  try {
+    // eslint-disable-next-line typescript/await-thenable -- a tool may return a plain value
+    return await tool.execute(input as never, context);
+  } catch (thrown) {
+    return new Thrown(thrown);
   }
 };
 

@@ -12,7 +12,7 @@ import type { BlobRef } from '../event/content.ts';
 import type { NewFact, RequestProblem } from '../event/events.ts';
 import type { Json, JsonObject } from '../event/json.ts';
 import { copyOf } from '../event/strict.ts';
-import type { Blob } from '../log/store.ts';
+import type { Blob, LogStore } from '../log/store.ts';
 import type { Delta, ModelReply, ModelRequest, ReplyBytes } from '../model/model.ts';
 import { withoutKeys } from '../model/provider/key-like.ts';
 import { toolOf, type CallState, type SessionState } from '../session/state.ts';
@@ -23,6 +23,7 @@ import type { Agent } from './agent.ts';
 import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
 import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import { AttemptCalls, madeCalls } from './made-calls.ts';
 import { priced, type PriceSource } from './priced.ts';
 import { encodeResult } from './result.ts';
 import { takenPreview } from './taken.ts';
@@ -44,6 +45,7 @@ export type JobContext = {
   /** What a usage costs; asked where the model does not say it itself. */
   readonly prices: PriceSource;
   readonly faults?: Faults | undefined;
+  readonly blob: LogStore['blob'];
   /** News that comes after its job has ended, or a second time. */
   readonly onLate: (news: News) => void;
 };
@@ -220,7 +222,7 @@ const contextOf = (
   state: SessionState,
   call: CallState,
   { clock, log }: JobContext,
-  { signal, attempt = call.attempt }: { readonly signal: AbortSignal; readonly attempt?: number },
+  { signal, attempt = call.attempt, calls = new AttemptCalls([]) }: Given,
 ): ToolContext => ({
   signal,
   idempotencyKey: idempotencyKey(state.session, call.id, call.args),
@@ -229,7 +231,14 @@ const contextOf = (
   log,
   now: () => clock.now(),
   base: call.prepared?.base as Json | undefined,
+  startedAt: call.startedAt ?? clock.now(),
+  get made(): ToolContext['made'] {
+    return calls.handOver();
+  },
+  callTool: (name, args) => calls.make({ tool: name, args }),
 });
+
+type Given = { readonly signal: AbortSignal; readonly attempt?: number; readonly calls?: AttemptCalls };
 
 type Input =
   | { readonly ok: true; readonly value: unknown }
@@ -317,10 +326,12 @@ export const attemptJob = async (
   if ('refused' in hand) throw bug('a call is only started with the tool at hand', { call: call.id });
   const input = await inputOf(hand.tool, call);
   if (!input.ok) return result({ outcome: { kind: 'failed', ...input.refusal }, blobs: [], ms: 0 });
+  const calls = new AttemptCalls(await madeCalls(state, call, context.blob));
   const ended = await runAttempt({
     ...hand,
     input: input.value,
-    context: contextOf(state, call, context, abort),
+    context: contextOf(state, call, context, { signal: abort.signal, calls }),
+    calls,
     limits: state.agent.limits,
     clock: context.clock,
     abort,
@@ -329,6 +340,10 @@ export const attemptJob = async (
     onLate: ({ outcome, blobs, ms }) =>
       context.onLate(news({ type: 'call.late', data: { call: call.id, attempt, outcome, ms } }, blobs)),
   });
+  if ('calls' in ended) {
+    const fact = { type: 'call.suspended', data: { call: call.id, attempt, ...ended } } as const;
+    return news(fact);
+  }
   if (ended.twice === true) context.onLate(result(ended));
   return result(ended);
 };

@@ -12,7 +12,8 @@ export const isNews = (state: SessionState, fact: NewFact): boolean => {
       const request = state.active?.turn === turn ? state.active.request : undefined;
       return request?.phase === 'open' && request.step === step && request.attempt === attempt;
     }
-    case 'call.result': {
+    case 'call.result':
+    case 'call.suspended': {
       const call = findCall(state, fact.data.call);
       return call?.phase === 'started' && call.attempt === fact.data.attempt;
     }

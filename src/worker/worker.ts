@@ -325,6 +325,7 @@ export class Worker {
         log: this.#options.log,
         faults: this.#options.faults,
         prices: this.#options.prices,
+        blob: (digest) => this.#options.store.blob(digest),
         onDelta: (delta) => this.#options.onDelta(session, delta),
         onLate: (news) => this.#late(session, news),
       },

@@ -99,6 +99,7 @@ const card: fc.Arbitrary<Approval> = fc
       agent: e,
       title: f,
       call: '1.1.1',
+      maker: undefined,
       position: { turn: 1, step: 1, index: 1 },
       tool: g,
       definition: toolDefinition('t', { egress: true }),

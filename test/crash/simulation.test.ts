@@ -130,6 +130,30 @@ const PLANTED: readonly Planted[] = [
     from: 'return { ...state, agent: event.data.agent };',
     to: 'return { ...state, agent: event.data.agent, active: state.active && { ...state.active, calls: [] } };',
   },
+  {
+    bug: 'a suspended call is run again without what its calls brought',
+    file: 'src/worker/made-calls.ts',
+    from: 'if (!active || call.asked.length === 0) return [];',
+    to: 'if (!active || call.asked.length >= 0) return [];',
+  },
+  {
+    bug: 'a call goes on when one of its calls is closed',
+    file: 'src/session/next.ts',
+    from: "made.length === asked.length && made.every(({ phase }) => phase === 'closed')",
+    to: "made.length === asked.length && made.some(({ phase }) => phase === 'closed')",
+  },
+  {
+    bug: 'what calls of a call have said labels nothing that it does next',
+    file: 'src/session/conclude-inner.ts',
+    from: 'joinLabels(turn.request?.seen ?? [], maker.heard)',
+    to: 'turn.request?.seen ?? maker.heard',
+  },
+  {
+    bug: 'a call of a call runs whatever policy says',
+    file: 'src/session/conclude-inner.ts',
+    from: 'return proposal(state, head, { tool, value, canonical, seen });',
+    to: "const said = proposal(state, head, { tool, value, canonical, seen }); return said.type === 'call.proposed' ? { ...said, data: { ...said.data, do: 'run' } } : said;",
+  },
 ];
 
 describe.runIf(LONG)('a planted bug is found by the simulator', () => {

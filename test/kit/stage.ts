@@ -9,7 +9,7 @@ import type { LogStore } from '../../src/log/store.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
-import type { CallState, SessionState } from '../../src/session/state.ts';
+import { knownCalls, type CallState, type SessionState } from '../../src/session/state.ts';
 import type { Telemetry } from '../../src/telemetry/telemetry.ts';
 import type { Tool } from '../../src/tool/tool.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
@@ -155,8 +155,7 @@ export class Stage {
   async asking(session: string, ...ids: readonly CallId[]): Promise<readonly CallState[]> {
     let calls: readonly CallState[] = [];
     await until(`calls ${ids.join(', ')} wait`, async () => {
-      const { active } = await this.runtime.state(session);
-      calls = (active?.calls ?? []).filter((call) => call.phase === 'asking');
+      calls = knownCalls(await this.runtime.state(session)).filter((call) => call.phase === 'asking');
       return ids.every((id) => calls.some((call) => call.id === id));
     });
     return ids.flatMap((id) => calls.find((call) => call.id === id) ?? []);

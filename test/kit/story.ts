@@ -241,6 +241,15 @@ export const result = (call: CallId, outcome: OutcomeOf, attempt = 1): NewEvent 
   type: 'call.result',
   data: { call, attempt, outcome, ms: 1 },
 });
+/** The attempt ends for want of these calls; the number names the arguments. */
+export const suspended = (
+  call: CallId,
+  calls: readonly (readonly [tool: string, n: number])[],
+  attempt = 1,
+): NewEvent => ({
+  type: 'call.suspended',
+  data: { call, attempt, calls: calls.map(([tool, n]) => ({ tool, args: `{"n":${n}}` })), ms: 1 },
+});
 export const late = (call: CallId, outcome: OutcomeOf, attempt = 1): NewEvent => ({
   type: 'call.late',
   data: { call, attempt, outcome, ms: 1 },

@@ -109,7 +109,7 @@ try { await tools.two({ sum: a + b }) } catch (e) { return [a, b, e.message] }`;
   test('a program pauses with all calls that it waits for, and goes on with their answers, in its own words', async () => {
     const first = await runIn(rooms, CODE, { tools });
     expect(first.end).toMatchObject({
-      kind: 'paused',
+      kind: 'suspended',
       calls: [
         { tool: 'one', args: '{"n":1}' },
         { tool: 'one', args: '{"n":2}' },
@@ -117,7 +117,7 @@ try { await tools.two({ sum: a + b }) } catch (e) { return [a, b, e.message] }`;
     });
     const answers = [one(1, '10'), one(2, '20')];
     const second = await runIn(rooms, CODE, { tools, answers });
-    expect(second.end).toMatchObject({ kind: 'paused', calls: [{ tool: 'two', args: '{"sum":30}' }] });
+    expect(second.end).toMatchObject({ kind: 'suspended', calls: [{ tool: 'two', args: '{"sum":30}' }] });
     const third = await runIn(rooms, CODE, {
       tools,
       answers: [...answers, { tool: 'two', args: '{"sum":30}', error: 'denied' }],

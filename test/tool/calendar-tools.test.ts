@@ -21,6 +21,9 @@ const context = (key: string, base?: Json): ToolContext => ({
   call: 's_TEST 1.1.1',
   log: { info: () => {}, warn: () => {} },
   now: () => NOW,
+  startedAt: 0,
+  made: [],
+  callTool: () => undefined,
   base,
 });
 

@@ -28,6 +28,9 @@ const context = (base?: Json): ToolContext => ({
   call: 's_1 2.3.4',
   log: { info: () => undefined, warn: () => undefined },
   now: () => 0,
+  startedAt: 0,
+  made: [],
+  callTool: () => undefined,
   base,
 });
 

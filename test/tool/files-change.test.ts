@@ -44,6 +44,9 @@ const context = (base?: Json, signal = new AbortController().signal): ToolContex
   call: 's_1 2.3.4',
   log: { info: () => undefined, warn: () => undefined },
   now: () => 0,
+  startedAt: 0,
+  made: [],
+  callTool: () => undefined,
   base,
 });
 

@@ -31,6 +31,9 @@ const contextWith = (base?: Json): ToolContext => ({
   call: 's_1 1.1.1',
   log: { info: () => undefined, warn: () => undefined },
   now: () => 0,
+  startedAt: 0,
+  made: [],
+  callTool: () => undefined,
   base,
 });
 

@@ -42,6 +42,9 @@ const run = async (
     call: 's_1 1.1.1',
     log: { info: () => undefined, warn: () => undefined },
     now: () => 0,
+    startedAt: 0,
+    made: [],
+    callTool: () => undefined,
     base: undefined,
     ...context,
   });

@@ -50,6 +50,9 @@ export const world = (signal: AbortSignal = new AbortController().signal): World
       call: 's_TEST 1.1.1',
       log: { info: (line) => lines.push(line), warn: (line) => lines.push(line) },
       now: () => Date.UTC(2026, 2, 29, 1, 15),
+      startedAt: 0,
+      made: [],
+      callTool: () => undefined,
       base: undefined,
     },
   };

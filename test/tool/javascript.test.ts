@@ -7,6 +7,7 @@ import { BOUNDARY } from '../../src/room/level.ts';
 import type { Rooms } from '../../src/room/rooms.ts';
 import type { JavascriptResult } from '../../src/tool/javascript/tools.ts';
 import { javascriptTools } from '../../src/tool/javascript/tools.ts';
+import type { CallState } from '../../src/session/state.ts';
 import type { Tool } from '../../src/tool/tool.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { audit } from '../kit/audit.ts';
@@ -30,13 +31,13 @@ const js = (args: JsonObject): ScriptCall => ({ tool: 'run_javascript', args });
 
 const stageOf = (
   calls: readonly (readonly ScriptCall[])[],
-  policy: ConstructorParameters<typeof Stage>[0] = {},
+  more: ConstructorParameters<typeof Stage>[0] = {},
 ): Stage =>
   new Stage({
     tools: (world) => [...tools, world.tool('once', 'once'), world.tool('none', 'none')],
     policy: ASK,
     says: (_, step): ScriptReply => (calls[step - 1] ? { calls: calls[step - 1] ?? [] } : { text: 'Done.' }),
-    ...policy,
+    ...more,
   });
 
 const results = async (stage: Stage, session: string): Promise<readonly JavascriptResult[]> =>
@@ -112,7 +113,7 @@ test.each([
 });
 
 describe('approval', () => {
-  test('an approver sees program, room, reach and limits; the clock is the one that was shown', async () => {
+  test('an approver sees program, room, reach and limits; the clock is that of the start', async () => {
     const code = 'return Date.now()';
     const stage = stageOf([[js({ code })]], { policy: ALWAYS });
     const runtime = await stage.open();
@@ -122,8 +123,8 @@ describe('approval', () => {
     const text = JSON.stringify(shown.data);
     for (const part of [code, BOUNDARY.wasm, 'network', 'credentials', '10000 ticks', 'quickjs-wasi 3.7.0'])
       expect(text).toContain(part);
-    const at = stage.clock.now();
     stage.clock.advance(60_000);
+    const at = stage.clock.now();
     await runtime.decide({
       session,
       call: '1.1.1',
@@ -181,53 +182,106 @@ describe('approval', () => {
   );
 });
 
+const decide = (stage: Stage, session: string, call: CallState | undefined): Promise<unknown> =>
+  stage.runtime.decide({
+    session,
+    call: call?.id ?? '1.1.1',
+    digest: call?.digest ?? ('' as never),
+    decision: { do: 'approve' },
+  });
+
 describe('calls of tools from a program', () => {
   const CODE =
     'const r = await tools.once({ n: 7 }); return { said: r, at: Date.now(), luck: Math.random() }';
 
-  test('are made as calls like any other: asked about, on the record, and the program goes on where it was', async () => {
-    let resume: JsonObject = {};
-    const stage = new Stage({
-      tools: (world) => [...tools, world.tool('once', 'once'), world.tool('none', 'none')],
-      policy: ASK,
-      says: (_, step): ScriptReply => {
-        if (step === 1) return { calls: [js({ code: CODE, tools: ['once'] })] };
-        if (step === 2) return { calls: [{ tool: 'once', args: { n: 7 } }] };
-        if (step === 3) return { calls: [js({ code: CODE, tools: ['once'], resume })] };
-        return { text: 'Done.' };
-      },
-    });
-    const runtime = await stage.open();
-    const session = await stage.send();
-    const [call] = await stage.asking(session, '1.2.1');
-    const [first] = await results(stage, session);
-    expect(first).toMatchObject({ ok: false, paused: { calls: [{ tool: 'once', args: { n: 7 } }] } });
-    expect(stage.world.executions).toEqual([]);
-    const given = first?.paused?.resume as { clockMs: number; seed: string; answers: [] };
-    resume = { ...given, answers: [{ tool: 'once', args: { n: 7 }, result: 'once did 7' }] };
-    stage.clock.advance(3_600_000);
-    await runtime.decide({
-      session,
-      call: '1.2.1',
-      digest: call?.digest ?? ('' as never),
-      decision: { do: 'approve' },
-    });
-    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
-    expect(stage.world.executions).toHaveLength(1);
-    const [, second] = await results(stage, session);
-    expect(second).toMatchObject({ ok: true, value: { said: 'once did 7', at: given.clockMs } });
-    await expectReplays(stage, session);
-  });
-
-  test('another program than the one that paused is found out', async () => {
-    const answers = [{ tool: 'once', args: { n: 7 }, result: 1 }];
-    const stage = stageOf([
-      [js({ code: CODE.replace('7', '8'), tools: ['once'], resume: { clockMs: 1, seed: 's', answers } })],
-    ]);
+  test('are calls of the session: asked about, on the record, and the program goes on where it was', async () => {
+    const stage = stageOf([[js({ code: CODE, tools: ['once'] })]]);
     const runtime = await stage.open();
     const session = await stage.send();
     await runtime.rest(session);
-    expect(await results(stage, session)).toMatchObject([{ ok: false, error: { why: 'diverged' } }]);
+    const [call] = await stage.asking(session, '1.1.1.1');
+    expect(call).toMatchObject({ tool: 'once', args: '{"n":7}' });
+    expect(stage.world.executions).toEqual([]);
+    const at = stage.clock.now();
+    stage.clock.advance(3_600_000);
+    await decide(stage, session, call);
+    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+    expect(stage.world.executions).toMatchObject([{ call: `${session} 1.1.1.1`, args: { n: 7 } }]);
+    const said = expect.stringContaining('once did 7') as string;
+    expect(await results(stage, session)).toMatchObject([
+      { ok: true, value: { said, at }, room: { clockMs: at } },
+    ]);
+    // The model is asked twice: for the program, and after its result.
+    expect(stage.heard).toHaveLength(2);
+    await expectReplays(stage, session);
+  });
+
+  test('after a restart in another process the answers come from the record', async () => {
+    const stage = stageOf([
+      [
+        js({
+          code: 'const a = await tools.none({ n: 1 }); const b = await tools.once({ n: 2 }); return [a, b, Math.random()]',
+          tools: ['none', 'once'],
+        }),
+      ],
+    ]);
+    const first = await stage.open();
+    const session = await stage.send();
+    await first.rest(session);
+    const [call] = await stage.asking(session, '1.1.1.2');
+    stage.crash();
+    await first.close({ drainMs: 0 });
+    await stage.open();
+    await decide(stage, session, call);
+    expect(await stage.runtime.rest(session)).toMatchObject({ status: 'done' });
+    expect(stage.world.of('none')).toHaveLength(1);
+    expect(stage.world.of('once')).toHaveLength(1);
+    const { executions } = stage.world;
+    expect(new Set(executions.map(({ key }) => key)).size).toBe(2);
+    await expectReplays(stage, session);
+  });
+
+  test('several at once are made at once, and one that is rejected throws in the program', async () => {
+    const code = `const [a, b] = await Promise.all([tools.none({ n: 1 }), tools.none({ n: 2 })]);
+      let why; try { await tools.once({ n: 3 }) } catch (error) { why = error.message }
+      return { many: [a, b].length, why }`;
+    const stage = stageOf([[js({ code, tools: ['none', 'once'] })]], {
+      policy: { rules: [{ id: 'never', tools: ['once'], do: 'deny' }] },
+    });
+    const runtime = await stage.open();
+    const session = await stage.send();
+    await runtime.rest(session);
+    const why = expect.stringContaining('Policy does not allow this call (rule never)') as string;
+    expect(await results(stage, session)).toMatchObject([{ ok: true, value: { many: 2, why } }]);
+    const rounds = (await stage.events(session)).filter(({ type }) => type === 'call.suspended');
+    expect(rounds.map(({ data }) => 'calls' in data && data.calls.length)).toEqual([2, 1]);
+    await expectReplays(stage, session);
+  });
+
+  test('a result that is too large for the model comes whole to the program', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, i) => ({ i, text: 'a row of it' }));
+    const rowTools = await javascriptTools({ rooms, tools: ['rows'] });
+    const stage = stageOf(
+      [[js({ code: 'const rows = await tools.rows({}); return rows.length', tools: ['rows'] })]],
+      {
+        tools: (world) => [...rowTools, world.tool('rows', 'none', { execute: () => rows })],
+      },
+    );
+    const runtime = await stage.open();
+    const session = await stage.send();
+    await runtime.rest(session);
+    expect(await results(stage, session)).toMatchObject([{ ok: true, value: 20_000 }]);
+  });
+
+  test('more of them than the limit end the program, and nothing more is run', async () => {
+    const code = 'for (let n = 0; ; n++) await tools.none({ n })';
+    const stage = stageOf([[js({ code, tools: ['none'] })]], { limits: { innerCalls: 3 } });
+    const runtime = await stage.open();
+    const session = await stage.send();
+    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+    expect(stage.world.of('none')).toHaveLength(3);
+    expect(stage.heard[1]?.body).toContain('the limit innerCalls is 3');
+    await expectReplays(stage, session);
   });
 });
 

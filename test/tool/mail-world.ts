@@ -45,6 +45,9 @@ export class MailWorld implements AsyncDisposable {
       call: 's_TEST 1.1.1',
       log: { info: silent, warn: silent },
       now: () => this.now,
+      startedAt: 0,
+      made: [],
+      callTool: () => undefined,
       base,
     };
   }

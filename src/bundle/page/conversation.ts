@@ -1,7 +1,7 @@
 /** The session as a person reads it: what was said in full, and each call with how it ended. */
 import type { ResponseBlock } from '../../event/content.ts';
 import type { EventData, LogEvent } from '../../event/events.ts';
-import { callId } from '../../event/call-id.ts';
+import { callId, innerCallId, type CallId } from '../../event/call-id.ts';
 import { contentText } from '../../context/result-text.ts';
 import { eventLine, type EventLine } from '../../view/event-line.ts';
 import { formatCost, formatDuration } from '../../view/format.ts';
@@ -109,6 +109,8 @@ const answer = (
     }
     const id = callId(turn, step, ++index);
     calls.push(markup`<li>${callMarkup(paper, stories.get(id) ?? { id, events: [] })}</li>`);
+    for (const story of innerStories(stories, id))
+      calls.push(markup`<li class="made">${callMarkup(paper, story)}</li>`);
   }
   const stopped = stop === 'end' || stop === 'calls' ? [] : [`stopped: ${stop}`];
   const said = [
@@ -123,6 +125,15 @@ const answer = (
     [...texts, calls.length === 0 ? NOTHING : markup`<ul class="calls">${calls}</ul>`],
   );
 };
+
+/** Calls that a call made stand below it. */
+function* innerStories(stories: ReadonlyMap<string, CallStory>, maker: CallId): Generator<CallStory> {
+  for (let inner = 1; ; inner++) {
+    const story = stories.get(innerCallId(maker, inner));
+    if (!story) return;
+    yield story;
+  }
+}
 
 const blockMarkup = (paper: Paper, block: Exclude<ResponseBlock, { type: 'call' }>): Markup => {
   switch (block.type) {

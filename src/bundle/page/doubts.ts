@@ -2,6 +2,7 @@
 import { callPosition } from '../../event/call-id.ts';
 import type { LogEvent } from '../../event/events.ts';
 import { idempotencyKey } from '../../effect/key.ts';
+import { positionWords } from '../../view/difference.ts';
 import { eventLine } from '../../view/event-line.ts';
 import { markup, type Markup } from '../../view/markup.ts';
 import { resultMarkup, standing, type CallStory } from './calls.ts';
@@ -33,9 +34,8 @@ const card = (paper: Paper, story: CallStory): Markup => {
   const { reading } = paper;
   const call = reading.call(story.id);
   const { state, words } = standing(story);
-  const { turn, step, index } = callPosition(story.id);
   const told = story.events.filter(({ type }) => OF_INTEREST.has(type));
-  return markup`<article class="card" aria-label="Call ${story.id} in doubt"><header><p class="line">${pill(state, words)} <span>turn ${String(turn)}, step ${String(step)}, call ${String(index)}</span></p>
+  return markup`<article class="card" aria-label="Call ${story.id} in doubt"><header><p class="line">${pill(state, words)} <span>${positionWords(callPosition(story.id))}</span></p>
 <h3>Did ${call.tool} happen?</h3></header>
 <div class="blk">${fields([
     ['Acts on', call.about],

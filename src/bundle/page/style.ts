@@ -75,7 +75,7 @@ main > section { margin-top: 32px; }
 .said { max-width: 72ch; white-space: pre-wrap; overflow-wrap: anywhere; }
 .said + .said { margin-top: 8px; }
 .note p { color: var(--c, var(--ink-2)); overflow-wrap: anywhere; }
-.calls { margin-top: 8px; border: 1px solid var(--hair); border-radius: 6px; } .calls > li { border-top: 1px solid var(--hair); } .calls > li:first-child { border-top: 0; }
+.calls { margin-top: 8px; border: 1px solid var(--hair); border-radius: 6px; } .calls > li { border-top: 1px solid var(--hair); } .calls > li:first-child { border-top: 0; } .calls > li.made { padding-left: 20px; }
 summary { cursor: pointer; list-style: none; } summary::-webkit-details-marker { display: none; }
 summary::before { content: "›"; display: inline-block; width: 14px; height: 14px; flex: none; line-height: 12px; text-align: center; color: var(--ink-3); font-weight: 600; transition: rotate 80ms; } details[open] > summary::before { rotate: 90deg; }
 details > .in { padding: 0 12px 12px; min-width: 0; }

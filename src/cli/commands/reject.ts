@@ -1,4 +1,5 @@
 /** onrecord reject: a call does not run, and the model is told why. */
+import { makerOf } from '../../event/call-id.ts';
 import { resultText } from '../../context/result-text.ts';
 import { findCall } from '../../session/state.ts';
 import { evolve } from '../../session/evolve.ts';
@@ -30,7 +31,8 @@ export const reject: Command = {
         const data = { call, digest, decision, by: cli.actor };
         const event = { type: 'approval.decided', data, seq: state.seq + 1, at: state.lastAt } as const;
         const after = findCall(evolve(state, event), call);
-        return after?.closing ? [line`  The model is told: ${resultText(after).text}`] : [];
+        const whom = makerOf(call) === undefined ? 'The model' : 'The call that makes it';
+        return after?.closing ? [line`  ${whom} is told: ${resultText(after).text}`] : [];
       },
     }),
 };

@@ -56,7 +56,7 @@ const broken = (error: unknown, outside: Outside, job: Job): Answer => {
 const outcomeOf = (outcome: string, outside: Outside, job: Job): Answer => {
   if (outside.stop) return failure(outside.stop.why, outside.stop.message);
   // A call that nobody waits for is made all the same: the program is not over before its calls are.
-  if (outside.requests.length > 0) return { t: 'paused', calls: outside.requests };
+  if (outside.requests.length > 0) return { t: 'suspended', calls: outside.requests };
   const rest = outcome.slice(1);
   if (outcome.startsWith('e')) {
     const { name, message, stack } = JSON.parse(rest) as Record<'name' | 'message' | 'stack', string>;

@@ -4,8 +4,8 @@ import type { Digest } from '../../event/canonical.ts';
 import type { CallState } from '../../session/state.ts';
 import { ProblemError } from '../problem.ts';
 
-const QUESTION = /^(\d+\.\d+\.\d+)~([0-9a-f]{64})$/;
-const DOUBT = /^(\d+\.\d+\.\d+)~doubt~(\d+)$/;
+const QUESTION = /^(\d+(?:\.\d+){2,3})~([0-9a-f]{64})$/;
+const DOUBT = /^(\d+(?:\.\d+){2,3})~doubt~(\d+)$/;
 
 export const questionId = (call: CallId, digest: Digest): string => `${call}~${digest}`;
 

@@ -7,7 +7,14 @@ import type { Usage } from '../../event/content.ts';
 import type { LogEvent } from '../../event/events.ts';
 import { resultText } from '../../context/result-text.ts';
 import { evolve, initial } from '../../session/evolve.ts';
-import { findCall, type CallState, type SessionState, type TurnState } from '../../session/state.ts';
+import {
+  findCall,
+  innerCalls,
+  stepCalls,
+  type CallState,
+  type SessionState,
+  type TurnState,
+} from '../../session/state.ts';
 import type { Frame } from '../frames.ts';
 import { doubtId, questionId } from './answer-id.ts';
 import type { Beat, DoubtfulCall, Needs, Question } from './beat.ts';
@@ -150,7 +157,7 @@ export class Story {
   *#standing(): Generator<{ readonly key: string; readonly beat: Beat }> {
     const { active } = this.#state;
     if (!active || (this.#turn !== 0 && active.turn !== this.#turn)) return;
-    for (const call of active.calls) {
+    for (const call of stepCalls(active)) {
       const text = this.#speech.text;
       yield { key: `call ${call.id}`, beat: { kind: 'call', call, text } };
       const question = questionOf(call);
@@ -158,7 +165,10 @@ export class Story {
       const doubt = doubtOf(call);
       if (doubt) yield { key: `doubt ${doubt.id}`, beat: { kind: 'doubt', doubt } };
       if (call.phase === 'closed')
-        yield { key: `result ${call.id}`, beat: { kind: 'result', call, ...resultText(call) } };
+        yield {
+          key: `result ${call.id}`,
+          beat: { kind: 'result', call, ...resultText(call, innerCalls(active, call.id)) },
+        };
     }
   }
 
@@ -191,7 +201,8 @@ export class Story {
 
 /** What people have to answer before the turn goes on; undefined while something of it can still go on. */
 export const needsOf = (turn: TurnState): Needs | undefined => {
-  const open = turn.calls.filter(({ phase }) => phase !== 'closed');
+  // A call that waits for its own calls has nothing to ask: they have.
+  const open = stepCalls(turn).filter(({ phase }) => phase !== 'closed' && phase !== 'calling');
   if (turn.cancel || open.length === 0 || turn.response?.calls.length !== turn.calls.length) return undefined;
   if (open.some(({ phase }) => phase !== 'asking' && phase !== 'in-doubt')) return undefined;
   return {

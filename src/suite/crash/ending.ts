@@ -11,7 +11,7 @@ import type { LogStore } from '../../log/store.ts';
 import { replay } from '../../replay/replay.ts';
 import { verify } from '../../replay/verify.ts';
 import { evolve, initial } from '../../session/evolve.ts';
-import { toolOf, type CallState, type SessionState } from '../../session/state.ts';
+import { knownCalls, toolOf, type CallState, type SessionState } from '../../session/state.ts';
 import { PROGRAM } from '../../worker/program.ts';
 
 /** A call of the run, as people name it. */
@@ -44,7 +44,7 @@ export const endingOf = async (session: string, { store, folder, encoder }: Ende
   let state: SessionState = initial(session);
   for (const event of events) {
     state = evolve(state, event);
-    for (const call of [...(state.active?.calls ?? []), ...state.leftOpen]) calls.set(call.id, call);
+    for (const call of knownCalls(state)) calls.set(call.id, call);
   }
   const closings = [...calls.values()].map(
     (call) => `${call.id} ${call.tool} ${call.args} ${closingOf(call)}`,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { isOnrecordError } from '../../errors.ts';
 import type { LogStore, Owner } from '../../log/store.ts';
+import { knownCalls } from '../../session/state.ts';
 import type { Model } from '../../model/model.ts';
 import type { Tool, ToolContext } from '../../tool/tool.ts';
 import type { Agent } from '../../worker/agent.ts';
@@ -61,8 +62,7 @@ const settleTurn = async (runtime: Runtime, session: string, scenario: CrashScen
   for (let answers = 0; answers < ANSWERS_MAX; answers++) {
     const rest = await runtime.rest(session);
     if (rest.approvals.length === 0) return rest.status;
-    const { active } = await runtime.state(session);
-    const call = active?.calls.find(({ phase }) => phase === 'asking');
+    const call = knownCalls(await runtime.state(session)).find(({ phase }) => phase === 'asking');
     if (call?.digest === undefined) return rest.status;
     const { id, digest } = call;
     const decision = scenario.answer(call.tool);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { badInput, isOnrecordError } from '../../errors.ts';
 import { evolve, initial } from '../../session/evolve.ts';
-import { toolOf } from '../../session/state.ts';
+import { knownCalls, toolOf } from '../../session/state.ts';
 import { traceOf } from '../../rehearse/trace.ts';
 import type { Boundary } from '../crash/boundary.ts';
 import { FAULT_SEED, faultWords, withSeed, type Fault } from '../fault-plan.ts';
@@ -217,9 +217,7 @@ const MAY_BE_IN_DOUBT: ReadonlySet<string> = new Set(['once', 'reconcilable']);
 const isRightlyInDoubt = (playing: Playing, problems: readonly Problem[]): boolean => {
   const { session, events } = playing;
   const state = events.reduce(evolve, initial(session));
-  const doubted = [...state.leftOpen, ...(state.active?.calls ?? [])].filter(
-    ({ phase }) => phase === 'in-doubt',
-  );
+  const doubted = knownCalls(state).filter(({ phase }) => phase === 'in-doubt');
   if (doubted.length === 0) return isSettledUnseen(playing, problems);
   return doubted.every(({ tool }) => MAY_BE_IN_DOUBT.has(toolOf(state.agent, tool)?.effect ?? 'once'));
 };

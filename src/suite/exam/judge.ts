@@ -5,6 +5,7 @@ import { replay } from '../../replay/replay.ts';
 import { verify } from '../../replay/verify.ts';
 import type { Trace, TracedCall } from '../../rehearse/trace.ts';
 import { evolve, initial } from '../../session/evolve.ts';
+import { knownCalls } from '../../session/state.ts';
 import { cacheReuse } from '../../view/cache-reuse.ts';
 import { PROGRAM } from '../../worker/program.ts';
 import { argsOf, endOf, isWrite } from './deeds.ts';
@@ -186,8 +187,7 @@ const withdrawn = ({ events }: Judged, turn: number): string =>
 
 /** Tools of calls that stand open at the end. */
 const openCalls = ({ session, events }: Judged, phase: 'asking' | 'in-doubt'): readonly string[] => {
-  const { active, leftOpen } = events.reduce(evolve, initial(session));
-  return [...leftOpen, ...(active?.calls ?? [])]
+  return knownCalls(events.reduce(evolve, initial(session)))
     .filter((call) => call.phase === phase)
     .map(({ tool }) => tool);
 };

@@ -8,7 +8,7 @@ import type { ApprovalDecision, LogEvent, Settlement } from '../../event/events.
 import type { JsonObject } from '../../event/json.ts';
 import type { MemoryLog } from '../../log/memory.ts';
 import type { Model, ModelReply, ModelRequest } from '../../model/model.ts';
-import type { CallState } from '../../session/state.ts';
+import { knownCalls, type CallState } from '../../session/state.ts';
 import type { Tool, ToolContext } from '../../tool/tool.ts';
 import type { Agent } from '../../worker/agent.ts';
 import { openRuntime, type Runtime } from '../../worker/runtime.ts';
@@ -141,8 +141,7 @@ export class Living {
     if (session === '') return;
     for (let answers = 0; answers < ANSWERS_MAX; answers++) {
       await runtime.rest(session);
-      const { active } = await runtime.state(session);
-      const call = active?.calls.find(
+      const call = knownCalls(await runtime.state(session)).find(
         (one) => one.phase === 'asking' && answerFor(candidate.scenario, one) !== 'leave',
       );
       if (call?.digest === undefined) return;

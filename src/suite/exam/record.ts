@@ -7,7 +7,7 @@ import type { EventData, LogEvent } from '../../event/events.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import { contentText } from '../../context/result-text.ts';
 import { evolve, initial } from '../../session/evolve.ts';
-import type { SessionState } from '../../session/state.ts';
+import { knownCalls, type SessionState } from '../../session/state.ts';
 import { traceOf, type TracedCall } from '../../rehearse/trace.ts';
 import { argsOf, endOf, isWrite } from './deeds.ts';
 import { callsOf } from './judge.ts';
@@ -144,7 +144,7 @@ const actionsOf = (session: string, events: readonly LogEvent[]): readonly Json[
   const actions: JsonObject[] = [];
   let state: SessionState = initial(session);
   for (const event of events) {
-    const asking = state.active?.calls.some(({ phase }) => phase === 'asking') ?? false;
+    const asking = knownCalls(state).some(({ phase }) => phase === 'asking');
     const running = state.active !== undefined && !asking;
     const last = actions.at(-1);
     // Said while another turn ran: both stood in the queue together.
@@ -189,8 +189,8 @@ const askedOf = (events: readonly LogEvent[], calls: readonly TracedCall[]): rea
     event.type === 'approval.requested' ? [calls.find(({ id }) => id === event.data.call)?.tool ?? ''] : [],
   );
 
-const openOf = ({ active, leftOpen }: SessionState): JsonObject => {
-  const all = [...leftOpen, ...(active?.calls ?? [])];
+const openOf = (state: SessionState): JsonObject => {
+  const all = knownCalls(state);
   const tools = (phase: string): readonly string[] =>
     all.filter((call) => call.phase === phase).map(({ tool }) => tool);
   const [waiting, inDoubt] = [tools('asking'), tools('in-doubt')];

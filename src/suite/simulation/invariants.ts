@@ -2,7 +2,7 @@
  * What must hold after any history, checked against the world's own memory. Each violation names the invariant
  * of the design that it breaks.
  */
-import { callPosition, type CallId } from '../../event/call-id.ts';
+import { callPosition, makerOf, type CallId } from '../../event/call-id.ts';
 import { canonical } from '../../event/canonical.ts';
 import { open } from '../../event/envelope.ts';
 import type { LogEvent } from '../../event/events.ts';
@@ -12,11 +12,11 @@ import { neutralEncoder } from '../../model/neutral.ts';
 import { replay } from '../../replay/replay.ts';
 import { verify } from '../../replay/verify.ts';
 import { evolve, initial } from '../../session/evolve.ts';
-import type { SessionState } from '../../session/state.ts';
+import { stepCalls, type SessionState } from '../../session/state.ts';
 import { PROGRAM } from '../../worker/program.ts';
 import type { GateWatch } from './gate-watch.ts';
 import { LeaveReader } from './leave.ts';
-import type { Executed, World } from './world.ts';
+import { errands, type Executed, type Input, type World } from './world.ts';
 
 export type Violation = { readonly invariant: string; readonly what: string };
 
@@ -48,6 +48,7 @@ export const violations = async (evidence: Evidence): Promise<readonly Violation
   if (replayed.difference) no('1 replay', canonical({ ...replayed.difference }));
   checkEffects(evidence, events, no);
   checkLeave(evidence, events, no);
+  checkErrands(events, no);
   checkTurns(evidence, events, no);
   checkClosings(events, initial(session), no);
   await checkBodies(evidence, events, no);
@@ -96,6 +97,35 @@ const checkEffects = ({ world, unannounced }: Evidence, events: readonly LogEven
   }
 };
 
+/** An errand makes the calls that follow from its arguments, each once and at its place, however often it was run. */
+const checkErrands = (events: readonly LogEvent[], no: Say): void => {
+  const made = new Map<CallId, string[]>();
+  for (const { type, data } of events) {
+    if (type !== 'call.suspended') continue;
+    const asked = data.calls.map(({ tool, args }) => `${tool} ${args}`);
+    made.set(data.call, [...(made.get(data.call) ?? []), ...asked]);
+  }
+  for (const [id, found] of made) {
+    const args = argumentsOf(events, id);
+    const all = errands(JSON.parse(args ?? '{}') as Input).map(
+      (call) => `${call.tool} ${canonical(call.args)}`,
+    );
+    const wanted = all.slice(0, found.length);
+    if (found.join() !== wanted.join())
+      no('calls of a call', `${id} made ${found.join(', ')}, from ${args} follow ${wanted.join(', ')}`);
+  }
+};
+
+/** As they ran last: a person may have changed them. */
+const argumentsOf = (events: readonly LogEvent[], id: CallId): string | undefined => {
+  const edit = events.findLast(
+    ({ type, data }) => type === 'approval.decided' && data.call === id && data.decision.do === 'edit',
+  );
+  return edit?.type === 'approval.decided' && edit.data.decision.do === 'edit'
+    ? edit.data.decision.args
+    : rawArguments(events, id);
+};
+
 /** 4: nothing was started but by a rule, a grant or a person who might. No question is lost, no gate is passed. */
 const checkLeave = ({ gates, lies, world }: Evidence, events: readonly LogEvent[], no: Say): void => {
   const reader = new LeaveReader(gates.at, no);
@@ -142,7 +172,12 @@ const allowedStarts = (events: readonly LogEvent[], no: Say): ReadonlyMap<string
 };
 
 const rawArguments = (events: readonly LogEvent[], id: CallId): string | undefined => {
-  const { turn, step, index } = callPosition(id);
+  const { turn, step, index, inner } = callPosition(id);
+  const maker = makerOf(id);
+  if (inner !== undefined)
+    return events.flatMap(({ type, data }) =>
+      type === 'call.suspended' && data.call === maker ? data.calls : [],
+    )[inner - 1]?.args;
   for (const { type, data } of events)
     if (type === 'response.received' && data.turn === turn && data.step === step)
       return data.content.filter((block) => block.type === 'call')[index - 1]?.args;
@@ -166,7 +201,7 @@ const checkClosings = (events: readonly LogEvent[], start: SessionState, no: Say
   let state = start;
   for (const event of events) {
     state = evolve(state, event);
-    for (const call of state.active?.calls ?? []) {
+    for (const call of state.active ? stepCalls(state.active) : []) {
       if (!call.closing) {
         if (closed.has(call.id))
           no('5 one closing', `${call.id} was closed and is open again at ${event.seq}`);

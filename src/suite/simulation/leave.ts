@@ -75,9 +75,13 @@ export class LeaveReader {
   readonly #bases = new Map<string, readonly string[]>();
   readonly #said = new Set<string>();
   readonly #maybe = new Set<string>();
-  #request: { readonly sure: readonly string[]; readonly maybe: readonly string[] } = { sure: [], maybe: [] };
+  #request: Labels = { sure: [], maybe: [] };
+  /** What the maker of a call had heard from its calls before. */
+  readonly #heard = new Map<string, Labels>();
   /** The raw arguments of the response in hand, by call. */
   readonly #raw = new Map<string, string>();
+  /** How many calls a call has made, and labels of what they said to it: surely, and perhaps. */
+  readonly #makers = new Map<string, Maker>();
 
   constructor(gates: Gates, say: Say) {
     this.#gates = gates;
@@ -137,7 +141,7 @@ export class LeaveReader {
     if (type === 'call.proposed') return this.#proposed(event);
     if (!('call' in data)) return;
     const known = this.#calls.get(data.call);
-    if (known) this.#hear(type, known.tool);
+    if (known) this.#hear(type, known.tool, data.call);
     if (!known) return;
     switch (type) {
       case 'approval.requested':
@@ -159,6 +163,8 @@ export class LeaveReader {
         return;
       case 'call.started':
         return this.#started(known, event);
+      case 'call.suspended':
+        return this.#suspended(data);
       case 'call.doubted':
         this.#doubted.add(`${known.tool} ${known.args}`);
         return close(known);
@@ -181,12 +187,29 @@ export class LeaveReader {
   }
 
   /** What a tool says labels whatever is asked of the model afterwards. */
-  #hear(type: LogEvent['type'], tool: string): void {
+  #hear(type: LogEvent['type'], tool: string, call: string): void {
     const says = ['call.result', 'call.reconciled', 'call.refused', 'call.withheld'].includes(type);
     if (!says && type !== 'call.late') return;
     const { labels } = this.#tool(tool);
     for (const label of ['untrusted', 'private'] as const)
-      if (labels[label]) (says ? this.#said : this.#maybe).add(label);
+      if (labels[label]) {
+        (says ? this.#said : this.#maybe).add(label);
+        const maker = this.#makers.get(makerOf(call) ?? '');
+        (says ? maker?.said : maker?.maybe)?.add(label);
+      }
+  }
+
+  /** The calls that a call makes are written where it is suspended, and counted over all of them. */
+  #suspended({ call, calls }: EventData['call.suspended']): void {
+    const maker = this.#makers.get(call) ?? { made: 0, said: new Set(), maybe: new Set() };
+    this.#makers.set(call, maker);
+    // What it had heard when it asked for them, whatever it hears while they wait.
+    const heard = { sure: [...maker.said], maybe: [...maker.maybe] };
+    for (const { args } of calls) {
+      const id = `${call}.${++maker.made}`;
+      this.#raw.set(id, args);
+      this.#heard.set(id, heard);
+    }
   }
 
   #built({ turn }: EventData['request.built']): void {
@@ -230,7 +253,9 @@ export class LeaveReader {
   }
 
   #checkSeen(call: string, seen: readonly string[]): void {
-    const { sure, maybe } = this.#request;
+    const heard = this.#heard.get(call) ?? { sure: [], maybe: [] };
+    const sure = [...this.#request.sure, ...heard.sure];
+    const maybe = [...this.#request.maybe, ...sure, ...heard.maybe];
     const missing = sure.filter((label) => !seen.includes(label));
     const invented = seen.filter((label) => !maybe.includes(label));
     if (missing.length > 0)
@@ -382,6 +407,16 @@ const TWIN = 'runtime:same-call-was-in-doubt';
 const close = (known: Known): void => {
   delete known.question;
   delete known.leave;
+};
+
+type Labels = { readonly sure: readonly string[]; readonly maybe: readonly string[] };
+
+type Maker = { made: number; readonly said: Set<string>; readonly maybe: Set<string> };
+
+/** Of "3.7.2.1" it is "3.7.2"; the model itself makes the others. */
+const makerOf = (call: string): string | undefined => {
+  const parts = call.split('.');
+  return parts.length === 4 ? parts.slice(0, 3).join('.') : undefined;
 };
 
 const turnOf = (call: string): number => Number(call.split('.')[0]);

@@ -4,7 +4,7 @@ import { neutralEncoder } from '../../model/neutral.ts';
 import type { Model, ModelReply, ModelRequest } from '../../model/model.ts';
 import { Dice } from './dice.ts';
 import type { Life } from './faulty-store.ts';
-import { RECIPIENTS, TOOL_KINDS } from './regime.ts';
+import { ERRAND, RECIPIENTS, TOOL_KINDS } from './regime.ts';
 
 export type ModelFaults = { readonly fails: number };
 
@@ -58,7 +58,8 @@ const answer = (dice: Dice, { turn, step }: ModelRequest): ModelReply => {
 
 /** Mostly sound calls; now and then one that must be rejected. Labels repeat on purpose. */
 const call = (dice: Dice, label: string): ResponseBlock => {
-  const name = dice.happens(0.05) ? 'nowhere' : dice.pick(TOOL_KINDS)[0];
+  const known = dice.happens(0.2) ? ERRAND : dice.pick(TOOL_KINDS)[0];
+  const name = dice.happens(0.05) ? 'nowhere' : known;
   const args = dice.happens(0.06)
     ? dice.pick(['{"n":1,"n":2}', '{"n":', '[]', '{"n":99}', ''])
     : JSON.stringify({ n: dice.whole(0, 3), ...(dice.happens(0.7) && { to: dice.pick(RECIPIENTS) }) });

@@ -7,7 +7,7 @@ import { idempotencyKey } from '../../effect/key.ts';
 import type { Actor } from '../../event/content.ts';
 import { MODES, type Mode } from '../../event/definition.ts';
 import type { ApprovalDecision, Grant, Settlement } from '../../event/events.ts';
-import type { CallState, SessionState } from '../../session/state.ts';
+import { knownCalls, type CallState, type SessionState } from '../../session/state.ts';
 import { isOnrecordError } from '../../errors.ts';
 import type { Runtime } from '../../worker/runtime.ts';
 import type { Dice } from './dice.ts';
@@ -67,9 +67,7 @@ export const act = async (simulation: Stage): Promise<boolean> => {
 };
 
 const openCalls = (state: SessionState): readonly CallState[] =>
-  [...(state.active?.calls ?? []), ...state.leftOpen].filter(
-    ({ phase }) => phase === 'asking' || phase === 'in-doubt',
-  );
+  knownCalls(state).filter(({ phase }) => phase === 'asking' || phase === 'in-doubt');
 
 /** A message under one of a few keys: often one that was sent before, as a client does that heard no answer. */
 const write = (stage: Stage): void => {

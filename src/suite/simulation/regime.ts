@@ -32,6 +32,9 @@ export const TOOL_KINDS: readonly (readonly [name: string, effect: EffectKind])[
   ['pay', 'once'],
 ];
 
+/** A tool that does all by calls of the others. */
+export const ERRAND = 'errand';
+
 export const RECIPIENTS = ['a', 'b', 'c'] as const;
 
 /** The first of them asks most often; the last may decide about nothing that names anybody. */

@@ -4,10 +4,11 @@
  */
 import type { Clock } from '../../clock.ts';
 import type { EffectKind } from '../../event/effect-kind.ts';
+import { NeededCalls, type CallRequest } from '../../tool/calls.ts';
 import { tool, ToolError, type Tool, type ToolContext } from '../../tool/tool.ts';
 import type { Dice } from './dice.ts';
 import type { Life } from './faulty-store.ts';
-import type { ToolPlan } from './regime.ts';
+import { ERRAND, TOOL_KINDS, type ToolPlan } from './regime.ts';
 
 export type Executed = {
   /** "s_... 1.2.3" */
@@ -46,7 +47,7 @@ const PREVIEW_TAKES_TIME = 0.4;
 /** Longer than the timeout, shorter than anybody's patience. */
 const LATE_MS = 2500;
 
-type Input = { readonly n: number; readonly to?: string };
+export type Input = { readonly n: number; readonly to?: string };
 
 const SCHEMA = {
   type: 'object',
@@ -96,6 +97,32 @@ export class World {
 
   /** The tools of one simulated process: what is local dies with it, what is on its way does not. */
   tools(plans: readonly ToolPlan[], life: Life, onBegin: (executed: Executed) => void): readonly Tool[] {
+    return [this.#errand(life, onBegin), ...this.#plain(plans, life, onBegin)];
+  }
+
+  /** Does nothing itself: whatever it does, it does by calls, one after the other and two at once. */
+  #errand(life: Life, onBegin: (executed: Executed) => void): Tool {
+    return tool<Input>({
+      name: ERRAND,
+      description: 'Simulated tool that makes calls.',
+      inputSchema: SCHEMA,
+      effect: 'none',
+      approval: 'never',
+      timeoutMs: TOOL_MS,
+      retry: { attempts: 2, baseMs: 10 },
+      calls: TOOL_KINDS.map(([name]) => name),
+      execute: async (input, context) => {
+        if (life.dead) return new Promise(() => undefined);
+        const executed = executedOf({ name: ERRAND, effect: 'none' }, input, context);
+        this.begun.push(executed);
+        onBegin(executed);
+        await this.#attempt(executed, life);
+        return input.n % 2 === 0 ? oneByOne(input, context) : twoAtOnce(input, context);
+      },
+    });
+  }
+
+  #plain(plans: readonly ToolPlan[], life: Life, onBegin: (executed: Executed) => void): readonly Tool[] {
     return plans.map(({ name, effect, approval, labels, egress }) =>
       tool<Input>({
         name,
@@ -189,6 +216,32 @@ export class World {
     return new Promise((resolve) => this.#clock.after(ms, resolve));
   }
 }
+
+/** The calls of an errand follow from its arguments alone. Now and then one that is rejected. */
+export const errands = ({ n, to }: Input): readonly CallRequest[] =>
+  Array.from({ length: n + 1 }, (_, i) => ({
+    tool: TOOL_KINDS[(n + i) % TOOL_KINDS.length]?.[0] ?? '',
+    args: { n: n === 3 && i === 1 ? BAD_N : (n * i) % 4, ...(to !== undefined && { to }) },
+  }));
+
+/** Over the maximum of the schema. */
+const BAD_N = 99;
+
+const oneByOne = (input: Input, { callTool }: ToolContext): unknown =>
+  errands(input).map(({ tool: name, args }) => {
+    try {
+      return callTool(name, args);
+    } catch (thrown) {
+      if (!(thrown instanceof ToolError) || thrown.code !== 'inner-call-failed') throw thrown;
+      return thrown.message;
+    }
+  });
+
+const twoAtOnce = (input: Input, { made }: ToolContext): unknown => {
+  const all = errands(input);
+  const next = all.slice(made.length, made.length + 2);
+  return next.length > 0 ? new NeededCalls(next) : made.map((call) => ({ ...call }));
+};
 
 const executedOf = (
   { name, effect }: { readonly name: string; readonly effect: EffectKind },

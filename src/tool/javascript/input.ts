@@ -1,7 +1,7 @@
 /** What the model gives run_javascript, and the job that it means. */
 import { z } from 'zod';
 import { canonicalStrict, type StrictValue } from '../../event/strict.ts';
-import type { RoomJob, ToolAnswer } from '../../room/job.ts';
+import type { RoomJob } from '../../room/job.ts';
 import { ToolError } from '../tool.ts';
 
 type GivenFile = {
@@ -10,21 +10,11 @@ type GivenFile = {
   readonly base64?: string | undefined;
 };
 
-type GivenAnswer = {
-  readonly tool: string;
-  readonly args?: unknown;
-  readonly result?: unknown;
-  readonly error?: string | undefined;
-};
-
 export type JavascriptInput = {
   readonly code: string;
   readonly input?: unknown;
   readonly files?: readonly GivenFile[] | undefined;
   readonly tools?: readonly string[] | undefined;
-  readonly resume?:
-    | { readonly clockMs: number; readonly seed: string; readonly answers: readonly GivenAnswer[] }
-    | undefined;
 };
 
 export const javascriptInput: z.ZodType<JavascriptInput> = z.strictObject({
@@ -40,24 +30,7 @@ export const javascriptInput: z.ZodType<JavascriptInput> = z.strictObject({
     )
     .optional()
     .describe('Files for the program; each with text or base64.'),
-  tools: z.array(z.string()).optional().describe('Tools that the program calls, by name.'),
-  resume: z
-    .strictObject({
-      clockMs: z.number(),
-      seed: z.string(),
-      answers: z.array(
-        z.strictObject({
-          tool: z.string(),
-          args: z.unknown().describe('The arguments exactly as the program gave them.'),
-          result: z.unknown().optional().describe('What the tool gave.'),
-          error: z.string().optional().describe('Instead of a result: the call failed with this.'),
-        }),
-      ),
-    })
-    .optional()
-    .describe(
-      'Only to go on with a paused program: what its result said, with an answer for each of its calls.',
-    ),
+  tools: z.array(z.string()).optional().describe('Tools that the program may call, by name.'),
 });
 
 const refuse = (message: string): never => {
@@ -66,13 +39,6 @@ const refuse = (message: string): never => {
 
 const jsonText = (value: unknown): string =>
   value === undefined ? 'null' : canonicalStrict(value as StrictValue);
-
-const answersOf = ({ resume }: JavascriptInput): readonly ToolAnswer[] =>
-  (resume?.answers ?? []).map(({ tool, args, result, error }) => ({
-    tool,
-    args: jsonText(args),
-    ...(error === undefined ? { result: jsonText(result) } : { error }),
-  }));
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -93,7 +59,7 @@ const filesOf = ({ files = [] }: JavascriptInput): ReadonlyMap<string, Uint8Arra
   return byName;
 };
 
-export type Program = Pick<RoomJob, 'code' | 'input' | 'files' | 'tools' | 'answers'>;
+export type Program = Pick<RoomJob, 'code' | 'input' | 'files' | 'tools'>;
 
 /** Throws `program-refused` for what no room can run. */
 export const programOf = (given: JavascriptInput, callable: readonly string[]): Program => {
@@ -106,6 +72,5 @@ export const programOf = (given: JavascriptInput, callable: readonly string[]): 
     input: jsonText(given.input),
     files: filesOf(given),
     tools,
-    answers: answersOf(given),
   };
 };

@@ -60,15 +60,6 @@ export const programPreview = (
       ({ name, text, base64 = '' }) =>
         ({ kind: 'text', title: `file ${name}`, text: text ?? base64 }) as const,
     ),
-    ...(program.answers.length === 0
-      ? []
-      : [
-          {
-            kind: 'text',
-            title: 'answers to its calls',
-            text: JSON.stringify(program.answers, null, 2),
-          } as const,
-        ]),
     roomFields(facts, limits, program),
   ],
 });

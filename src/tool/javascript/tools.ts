@@ -1,17 +1,19 @@
 /**
  * run_javascript: runs a program that the model wrote, in a room. It has no effect on the world: what it wants done
- * it asks for, and those calls are made by the model's next step, as calls like any other.
+ * it asks for, and those are calls of the session like any other. Where it needs one, the attempt ends; once it has its
+ * result, the program is run again on the same clock and seed, and is handed what its calls have brought so far.
  */
 import { isOnrecordError } from '../../errors.ts';
-import { isJsonObject, type Json } from '../../event/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import type { RoomEnd } from '../../room/job.ts';
-import { BOUNDARY, type RoomRecord } from '../../room/level.ts';
+import { BOUNDARY, type RoomFacts, type RoomRecord } from '../../room/level.ts';
 import { BOOT_MS_MAX } from '../../room/room.ts';
 import { openRooms, type RoomRun, type Rooms, type RoomsOptions } from '../../room/rooms.ts';
+import { NeededCalls } from '../calls.ts';
 import { content, type ContentPart, type ToolContent } from '../content.ts';
 import type { Preview } from '../preview.ts';
 import { tool, ToolError, type OutputLabels, type Tool, type ToolContext } from '../tool.ts';
-import { javascriptInput, programOf, type JavascriptInput, type Program } from './input.ts';
+import { javascriptInput, programOf, type JavascriptInput } from './input.ts';
 import { limitWords, programPreview } from './preview.ts';
 
 export type JavascriptToolsOptions = Omit<RoomsOptions, 'clock'> & {
@@ -30,11 +32,6 @@ export type JavascriptResult = {
   /** What the program returned. */
   readonly value?: unknown;
   readonly error?: { readonly why: string; readonly message: string; readonly line?: number };
-  readonly paused?: {
-    readonly calls: readonly { readonly tool: string; readonly args: Json }[];
-    readonly resume: Json;
-    readonly next: string;
-  };
   readonly console?: {
     readonly text: string;
     readonly droppedLines?: number;
@@ -44,10 +41,6 @@ export type JavascriptResult = {
   readonly room: RoomRecord;
 };
 
-const NEXT =
-  'Call each of these tools with these arguments, in this order. Then run the same code again with the same input, files ' +
-  'and tools, and with resume as given here plus one answer for each call.';
-
 const describe = ({ facts, limits }: Rooms, callable: readonly string[]): string =>
   'Runs a JavaScript program and returns what it returns. The code is the body of an async function of `input`, ' +
   '`files` (read, bytes, write, list), `tools` and `console`; it has no import, network, timers or other files. ' +
@@ -56,27 +49,18 @@ const describe = ({ facts, limits }: Rooms, callable: readonly string[]): string
     : 'It runs in Node with `require`, and is not repeatable. ') +
   (callable.length === 0 || facts.engine === 'node'
     ? ''
-    : `A program can ask for other tools with await tools["NAME"](args): ${callable.join(', ')}. It then pauses, and says how to go on. `) +
+    : `A program calls other tools with await tools["NAME"](args): ${callable.join(', ')}. Name those that it calls in \`tools\`. Each is a call like your own: it may be asked about, and throws where it is not run. `) +
   `Limits: ${limitWords(limits)}. Level ${facts.level}: ${BOUNDARY[facts.level]}`;
 
-/** What a call is bound to once it was shown: the moment that its clock stands at, and what runs it. */
-type Base = { readonly clockMs: number; readonly level: string; readonly guestDigest: string };
+/** What a call is bound to once it was shown: what runs it. */
+type Base = Pick<RoomFacts, 'level' | 'guestDigest'>;
 
-const baseOf = (value: Json | undefined): Base | undefined => {
-  if (!isJsonObject(value)) return undefined;
-  const { clockMs, level, guestDigest } = value;
-  if (typeof clockMs !== 'number' || typeof level !== 'string' || typeof guestDigest !== 'string')
-    return undefined;
-  return { clockMs, level, guestDigest };
-};
+const baseOf = (value: Json | undefined): Base | undefined =>
+  isJsonObject(value) && typeof value['guestDigest'] === 'string' ? (value as unknown as Base) : undefined;
 
-const preview = (given: JavascriptInput, context: ToolContext, { rooms, callable }: Setting): Preview => {
-  const program = programOf(given, callable);
-  const { facts } = rooms;
-  // The same moment when it is looked at again: otherwise no approval could ever hold.
-  const clockMs = given.resume?.clockMs ?? baseOf(context.base)?.clockMs ?? context.now();
-  const base: Base = { clockMs, level: facts.level, guestDigest: facts.guestDigest };
-  return { ...programPreview(given, program, rooms), base: { ...base } };
+const preview = (given: JavascriptInput, { rooms, callable }: Setting): Preview => {
+  const { level, guestDigest } = rooms.facts;
+  return { ...programPreview(given, programOf(given, callable), rooms), base: { level, guestDigest } };
 };
 
 type Setting = { readonly rooms: Rooms; readonly callable: readonly string[] };
@@ -85,7 +69,7 @@ const execute = async (
   given: JavascriptInput,
   context: ToolContext,
   { rooms, callable }: Setting,
-): Promise<ToolContent> => {
+): Promise<ToolContent | NeededCalls> => {
   const program = programOf(given, callable);
   const shown = baseOf(context.base);
   const { level, guestDigest } = rooms.facts;
@@ -94,12 +78,17 @@ const execute = async (
       `The call was shown with a room of level ${shown.level}; what runs it here is another one, of level ${level}. It was not run.`,
       { code: 'room-changed' },
     );
-  const clockMs = given.resume?.clockMs ?? shown?.clockMs ?? context.now();
-  const seed = given.resume?.seed ?? context.idempotencyKey;
-  const run = await ranIn(rooms, { ...program, clockMs, seed }, context);
+  // Both from the record, so that each attempt goes the same way.
+  const [clockMs, seed] = [context.startedAt, context.idempotencyKey];
+  const run = await ranIn(rooms, { ...program, answers: context.made, clockMs, seed }, context);
   context.signal.throwIfAborted();
-  return resultOf(program, run);
+  const { end } = run;
+  if (end.kind !== 'suspended') return resultOf(end, run);
+  return new NeededCalls(end.calls.map(({ tool: name, args }) => ({ tool: name, args: argsOf(args) })));
 };
+
+/** What is no object is refused where the call is proposed. */
+const argsOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
 const ranIn = async (
   rooms: Rooms,
@@ -121,8 +110,10 @@ const ranIn = async (
   }
 };
 
-const resultOf = (program: Program, { end, record }: RoomRun): ToolContent => {
-  const result: JavascriptResult = { ...endOf(program, end, record), ...consoleOf(end), room: record };
+type RunEnd = Exclude<RoomEnd, { kind: 'suspended' }>;
+
+const resultOf = (end: RunEnd, { record }: RoomRun): ToolContent => {
+  const result: JavascriptResult = { ...endOf(end), ...consoleOf(end), room: record };
   const files = end.kind === 'done' ? [...end.files] : [];
   return content(
     { kind: 'json', value: result },
@@ -141,11 +132,7 @@ const consoleOf = ({ console }: RoomEnd): Pick<JavascriptResult, 'console'> => {
   return { console: { text, ...(droppedLines > 0 && { droppedLines, droppedBytes }) } };
 };
 
-const endOf = (
-  { answers }: Program,
-  end: RoomEnd,
-  { clockMs, seed }: RoomRecord,
-): Pick<JavascriptResult, 'ok' | 'value' | 'error' | 'paused' | 'files'> => {
+const endOf = (end: RunEnd): Pick<JavascriptResult, 'ok' | 'value' | 'error' | 'files'> => {
   switch (end.kind) {
     case 'done': {
       const files = [...end.files].map(([name, bytes]) => ({ name, bytes: bytes.length }));
@@ -154,15 +141,6 @@ const endOf = (
         ...(end.value !== undefined && { value: JSON.parse(end.value) as unknown }),
         ...(files.length > 0 && { files }),
       };
-    }
-    case 'paused': {
-      const calls = end.calls.map(({ tool: name, args }) => ({ tool: name, args: JSON.parse(args) as Json }));
-      const known = answers.map(({ tool: name, args, result, error }) => ({
-        tool: name,
-        args: JSON.parse(args) as Json,
-        ...(error === undefined ? { result: JSON.parse(result ?? 'null') as Json } : { error }),
-      }));
-      return { ok: false, paused: { calls, resume: { clockMs, seed, answers: known }, next: NEXT } };
     }
     case 'failed': {
       const { why, message, line } = end;
@@ -194,7 +172,9 @@ export const javascriptTools = async (options: JavascriptToolsOptions = {}): Pro
       egress: false,
       timeoutMs: rooms.limits.wallMs + TOOL_TIMEOUT_EXTRA_MS,
       ...(labels && { labels }),
-      preview: (given, context) => preview(given, context, setting),
+      // What is not repeatable cannot be run again from the start after each call.
+      ...(rooms.facts.engine === 'quickjs' && { calls: tools }),
+      preview: (given) => preview(given, setting),
       execute: (given, context) => execute(given, context, setting),
     }),
   ];
