@@ -2,6 +2,7 @@
 import type { Command } from './command.ts';
 
 export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefined>> = {
+  init: async () => (await import('./commands/init.ts')).init,
   run: async () => (await import('./commands/run.ts')).run,
   send: async () => (await import('./commands/send.ts')).send,
   resume: async () => (await import('./commands/resume.ts')).resume,

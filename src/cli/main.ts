@@ -10,11 +10,14 @@ import { GLOBAL_OPTIONS } from './global-options.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
 import { openScreen, type Screen } from './terminal/screen.ts';
 import type { ColourChoice } from './terminal/look.ts';
+import { line, theirs } from './terminal/shown.ts';
+import { PROGRAM } from '../worker/program.ts';
 
 export type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'cwd' | 'once'>;
 
 export const main = async (process: Process): Promise<ExitCode> => {
   const [name = 'help', ...rest] = process.argv.slice(2);
+  if (name === '--version' || name === '-V') return version(process);
   const word = name === '--help' || name === '-h' ? 'help' : name;
   // Own names only: "constructor" is no command.
   const known = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
@@ -32,6 +35,11 @@ export const main = async (process: Process): Promise<ExitCode> => {
   }
   if (!input) return EXIT.done;
   return run(command, input, process);
+};
+
+const version = (process: Process): ExitCode => {
+  screenOf(process, { json: process.argv.includes('--json') }).out(line`${theirs(PROGRAM)}`);
+  return EXIT.done;
 };
 
 /** `onrecord run --help` is `onrecord help run`; what stands after "--" is no option. */
@@ -91,7 +99,7 @@ const noop = (): void => undefined;
 
 const usage = (error: unknown, process: Process, parser: Parser): ExitCode => {
   const screen = screenOf(process, parser.opts());
-  const said = error instanceof CommanderError ? error.message.replace(/^error: /, '') : '';
+  const said = error instanceof CommanderError ? error.message.replace(/^error: |\.$/g, '') : '';
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
   screen.error(
     error instanceof CommanderError

@@ -167,12 +167,7 @@ export class Runtime {
     return this.#worker.storageFault;
   }
 
-  /** Whether this process still looks at what is due, as far as it drives anything. */
-  get isAlive(): boolean {
-    return this.#worker.isAlive;
-  }
-
-  /** Sessions that could go on, that this process could drive, and that nobody, here or elsewhere, has driven for STALLED_MS. */
+  /** Sessions that could go on, that this process could drive, and that nobody has driven for STALLED_MS. */
   stalled(): Promise<readonly string[]> {
     return this.#worker.stalled();
   }
@@ -348,6 +343,10 @@ export class Runtime {
   close(options: { drainMs?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(options.drainMs ?? DRAIN_MS);
     return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(drainMs: number): Promise<void> {

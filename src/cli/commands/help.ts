@@ -23,6 +23,7 @@ import { pad } from '../terminal/cells.ts';
 
 /** Every command by the group it stands in, in the order of a working day. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
+  ['Begin', ['init', 'help']],
   ['Work', ['run', 'send', 'resume', 'cancel']],
   ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'mode']],
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],

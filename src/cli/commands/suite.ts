@@ -6,7 +6,6 @@ import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite
 import { NOISE } from '../../suite/exam/deeds.ts';
 import {
   differencesOf,
-  reorderedIn,
   REPEAT_MAX,
   runExams,
   type ExamReport,
@@ -117,8 +116,8 @@ const modelsOf = (input: Input): readonly string[] => {
   return names;
 };
 
-const chosen = async (cli: Cli, input: Input, path: string): Promise<readonly ExamFile[]> => {
-  const all = await readExams(path, cli.cwd);
+const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
+  const all = readExams(path, cli.cwd);
   const filter = givenOption(input, 'filter');
   const files = all.filter(
     ({ scenario: { name, tags = [] } }) =>
@@ -132,7 +131,7 @@ const chosen = async (cli: Cli, input: Input, path: string): Promise<readonly Ex
 };
 
 const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
-  const files = await chosen(cli, input, path);
+  const files = chosen(cli, input, path);
   const seed = wholeNumber(input, 'seed', FAULT_SEED_MAX) ?? drawnSeed();
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
@@ -192,7 +191,7 @@ const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
 
 /** Every scenario with its process killed at every boundary. */
 const crash = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
-  const files = await chosen(cli, input, path);
+  const files = chosen(cli, input, path);
   const progress = cli.screen.progress();
   let report: CrashReport;
   try {
@@ -283,14 +282,7 @@ type Printed = {
 const print = (cli: Cli, input: Input, { report, differences, changed, path, action }: Printed): void => {
   const { screen } = cli;
   if (screen.jsonMode) {
-    screen.json({
-      noise: NOISE,
-      ...report,
-      rates: ratesOf(report.runs),
-      differences,
-      reordered: reorderedIn(report.runs),
-      changed,
-    });
+    screen.json({ noise: NOISE, ...report, rates: ratesOf(report.runs), differences, changed });
     return;
   }
   const plan = givenOption(input, 'faults');

@@ -193,10 +193,7 @@ class CrashTrial {
         ({ call }, i) =>
           playing.executed.findIndex((one) => one.call === call) === i || !isIdempotent(playing, i),
       );
-      const problems = [
-        ...(await judge(inPeaceOrNot(scenario.expect), { ...playing, executed, trace })),
-        ...((await candidate.check?.(playing)) ?? []),
-      ];
+      const problems = await judge(inPeaceOrNot(scenario.expect), { ...playing, executed, trace });
       return { playing, problems };
     } finally {
       rmSync(folder, { recursive: true, force: true });
