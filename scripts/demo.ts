@@ -1,36 +1,29 @@
 /**
- * What `npm start` shows: the inbox assistant at its job, by the product's own commands, run in this process.
+ * What `npm run demo` shows: the inbox assistant at its job, by the product's own commands, run in this process.
  *
- *   npm start [-- --folder PATH]
+ *   npm run demo [-- --folder PATH]
  *
  * It works in .onrecord/demo, which is made anew each time. Where nobody can be asked (no terminal, or CI is set)
  * the demo approves both calls itself, by the same command that a person would use, and says so.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { main as onrecord } from '../src/cli/main.ts';
 import { STORE_PATH } from '../src/cli/config.ts';
 import { EXIT, exitCodeOf } from '../src/cli/exit-code.ts';
 import { command } from '../src/cli/terminal/command.ts';
-import { openScreen, type Screen } from '../src/cli/terminal/screen.ts';
+import type { Screen } from '../src/cli/terminal/screen.ts';
 import { dim, EMPTY, line, own, strong, theirLines, theirs, type Shown } from '../src/cli/terminal/shown.ts';
-import { systemClock } from '../src/clock.ts';
-import { badInput } from '../src/errors.ts';
 import { open } from '../src/event/envelope.ts';
 import { isJsonObject, type Json } from '../src/event/json.ts';
 import { SqliteLog } from '../src/log/sqlite.ts';
 import { openCalendar } from '../src/tool/calendar/calendar.ts';
 import { showMailbox } from '../src/tool/mail/address.ts';
 import { parseMail } from '../src/tool/mail/parse.ts';
+import { AGENT, CHECKOUT, MESSAGE, screenOf, setUpFolder } from './demo-folder.ts';
 
-const CHECKOUT = resolve(import.meta.dirname, '..');
-const AGENT = 'inbox-assistant';
-const MESSAGE =
-  'Halden cannot make Thursday. Move the review, draft the reply, note it on their file. Do not send anything.';
 const ZONE = 'Europe/Vienna';
-const CONFIG = 'onrecord.config.ts';
 
 class Demo {
   readonly #folder: string;
@@ -209,44 +202,11 @@ const filesOf = (folder: string): readonly string[] =>
     .filter((path) => statSync(join(folder, path)).isFile())
     .toSorted();
 
-/** An empty folder with the configuration of the demo. Removes what an earlier demo left, and nothing else. */
-const setUp = (folder: string): void => {
-  const isOurs = existsSync(join(folder, CONFIG)) && existsSync(join(folder, 'desks'));
-  if (existsSync(folder) && !isOurs && readdirSync(folder).length > 0)
-    throw badInput('folder-not-empty', `"${folder}" is not empty and was not made by the demo.`, { folder });
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, 'desks'), { recursive: true });
-  const agents = pathToFileURL(join(CHECKOUT, 'examples', 'agents.ts')).href;
-  writeFileSync(
-    join(folder, CONFIG),
-    `import { join } from 'node:path';
-import { exampleAgents } from '${agents}';
-
-export default { agents: exampleAgents(join(import.meta.dirname, 'desks')) };
-`,
-  );
-};
-
-const screenOf = ({ stdin, stdout, stderr, env }: NodeJS.Process): Screen =>
-  openScreen({
-    stdin,
-    stdout,
-    stderr,
-    env,
-    clock: systemClock,
-    color: 'auto',
-    ascii: false,
-    utc: false,
-    quiet: false,
-    json: false,
-    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  });
-
 const { values } = parseArgs({ options: { folder: { type: 'string' } } });
 const folder = resolve(values.folder ?? join(CHECKOUT, '.onrecord', 'demo'));
 const screen = screenOf(process);
 try {
-  setUp(folder);
+  setUpFolder(folder);
   process.exitCode = await new Demo(folder, screen).run();
 } catch (error) {
   screen.error(error);

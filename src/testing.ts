@@ -10,6 +10,7 @@ export { MemoryLog } from './log/memory.ts';
 export { readScript } from './model/script-file.ts';
 export { scriptedModel, type ScriptedModel } from './model/scripted.ts';
 export { VirtualClock } from './suite/simulation/virtual-clock.ts';
+export type { Check, CodedExam, CodedSuite } from './suite/exam/coded.ts';
 export { FaultPlan, type Fault } from './suite/fault-plan.ts';
 export type { ExamReport, ExamRun } from './suite/exam/exam.ts';
 export { assertPassed, examine, type ExamineOptions } from './cli/examine.ts';

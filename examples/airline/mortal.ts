@@ -34,6 +34,7 @@ const mortalLog = (log: LogStore): LogStore => ({
   head: (session) => log.head(session),
   blob: (digest) => log.blob(digest),
   sessions: (query) => log.sessions(query),
+  counts: () => log.counts(),
   claim: (request) => log.claim(request),
   renew: (session, epoch, until) => log.renew(session, epoch, until),
   release: (session, epoch) => log.release(session, epoch),

@@ -30,6 +30,8 @@ export type Recording = {
   readonly id: string;
   readonly messages: readonly RecordedMessage[];
   readonly write_calls: readonly { readonly tool: string; readonly ok: boolean }[];
+  /** Records that are not as before, whole, by table and key. */
+  readonly final_changed: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Of the whole database at the end. */
   readonly final_sha256: string;
 };
@@ -118,14 +120,19 @@ const ENOUGH = 200;
 export const recordedAgent = (
   { policy, offered }: Airline,
   recording: Recording,
-  options: { readonly database: AirlineDatabase; readonly approval?: AirlineToolOptions['approval'] },
+  options: {
+    readonly database: AirlineDatabase;
+    readonly approval?: AirlineToolOptions['approval'];
+    /** Default: the recorded assistant. */
+    readonly model?: Model;
+  },
 ): Agent => {
-  const { database, approval = 'never' } = options;
+  const { database, approval = 'never', model = recordedModel(recording) } = options;
   return defineAgent({
     name: recording.id,
     description: 'Help desk of an airline, as recorded.',
     instructions: policy,
-    model: recordedModel(recording),
+    model,
     tools: airlineTools({ database, offered, approval }),
     limits: { stepsPerTurn: ENOUGH, repeatedCalls: ENOUGH, invalidCallsInARow: ENOUGH },
   });

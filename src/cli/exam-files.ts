@@ -8,6 +8,7 @@ import { resolveModel } from '../model/models.ts';
 import { readScript } from '../model/script-file.ts';
 import { scriptedModel } from '../model/scripted.ts';
 import { baselineSchema, type Baseline } from '../suite/exam/baseline.ts';
+import type { CodedExam, CodedSuite } from '../suite/exam/coded.ts';
 import type { Exam } from '../suite/exam/exam.ts';
 import type { AgentMaker, Candidate } from '../suite/exam/play.ts';
 import { examSchema, type ExamScenario } from '../suite/exam/scenario.ts';
@@ -24,10 +25,22 @@ export const OWN_MODEL = 'as written';
 const BASELINE_BYTES_MAX: number = 64 * 1024 * 1024;
 const SCENARIOS_MAX = 10_000;
 
-export type ExamFile = { readonly path: string; readonly scenario: ExamScenario; readonly home: string };
+export type ExamFile = {
+  readonly path: string;
+  readonly scenario: ExamScenario;
+  readonly home: string;
+  /** Where code has made it. */
+  readonly coded?: CodedExam;
+};
 
-/** `path` is a scenario, or a folder with scenarios below it. Throws `suite-not-found`, `suite-empty`, `scenario-invalid`. */
-export const readExams = (path: string, cwd: string): readonly ExamFile[] => {
+/** Endings of a module that makes scenarios. */
+const CODE = ['.ts', '.js', '.mjs'];
+
+/**
+ * `path` is a scenario, a folder with scenarios below it, or a module that makes some. Throws `suite-not-found`,
+ * `suite-empty`, `suite-skipped`, `scenario-invalid`.
+ */
+export const readExams = async (path: string, cwd: string): Promise<readonly ExamFile[]> => {
   const start = resolve(cwd, path);
   const stats = statSync(start, { throwIfNoEntry: false });
   if (!stats)
@@ -50,7 +63,9 @@ export const readExams = (path: string, cwd: string): readonly ExamFile[] => {
       'suite-too-large',
       `${path} holds ${files.length} scenarios, the limit is ${SCENARIOS_MAX}.`,
     );
-  const exams = files.map((file) => readExam(file, relative(cwd, file) || file));
+  const exams = CODE.includes(extname(start))
+    ? await codedExams(start, path)
+    : files.map((file) => readExam(file, relative(cwd, file) || file));
   const byName = new Map<string, string>();
   for (const { scenario, path: where } of exams) {
     const other = byName.get(scenario.name);
@@ -82,6 +97,30 @@ const readExam = (file: string, where: string): ExamFile => {
   return { path: where, scenario: document.check(examSchema) as ExamScenario, home: dirname(file) };
 };
 
+const codedExams = async (file: string, where: string): Promise<readonly ExamFile[]> => {
+  const make = (await imported(file, where))['default'];
+  if (typeof make !== 'function')
+    throw badInput('scenario-invalid', `${where} has no function as its default export.`, { path: where });
+  const suite = (await (make as () => unknown)()) as CodedSuite;
+  if ('skipped' in suite)
+    throw badInput('suite-skipped', `Skipped: ${where} has nothing to examine here. ${suite.skipped}`, {
+      path: where,
+    });
+  if (!Array.isArray(suite.exams) || suite.exams.length === 0)
+    throw badInput('suite-empty', `${where} made no scenario. Nothing was examined.`, { path: where });
+  return suite.exams.map((coded) => {
+    const parsed = examSchema.safeParse({ agent: 'made by code', ...coded.scenario });
+    if (parsed.success) return { path: where, scenario: parsed.data, home: dirname(file), coded };
+    const [issue] = parsed.error.issues;
+    const name = String(coded.scenario['name'] ?? 'one of its scenarios');
+    throw badInput(
+      'scenario-invalid',
+      `${where}, ${name}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`,
+      { path: where },
+    );
+  });
+};
+
 /** What models by name are looked up in. */
 export type ModelPlace = Pick<Cli, 'config' | 'cwd'>;
 
@@ -100,15 +139,16 @@ export const examsFor = (
 
 const candidateFor = async (
   cli: ModelPlace,
-  { scenario, home }: ExamFile,
+  { scenario, home, coded }: ExamFile,
   name: string,
 ): Promise<Candidate> => {
   const model = name === OWN_MODEL ? await ownModel(cli, scenario, home) : await modelNamed(cli, name);
   const live = (model?.definition.provider ?? 'scripted') !== 'scripted';
   const isFile = ['.yaml', '.yml'].includes(extname(scenario.agent));
-  const agent = isFile ? fileAgent(scenario.agent, home) : await codeAgent(scenario.agent, home);
+  const agent =
+    coded?.agent ?? (isFile ? fileAgent(scenario.agent, home) : await codeAgent(scenario.agent, home));
   const deskFirst = isFile || scenario.desk?.from !== undefined;
-  return { scenario, home, agent, model, live, deskFirst };
+  return { scenario, home, agent, model, live, deskFirst, ...(coded?.check && { check: coded.check }) };
 };
 
 const ownModel = async (

@@ -2,7 +2,13 @@
 import type { Json } from '../event/json.ts';
 import type { Changed } from '../suite/exam/baseline.ts';
 import type { Divergence } from '../suite/exam/divergence.ts';
-import type { ExamReport, ExamRun, PairDifference, RunVerdict } from '../suite/exam/exam.ts';
+import {
+  reorderedIn,
+  type ExamReport,
+  type ExamRun,
+  type PairDifference,
+  type RunVerdict,
+} from '../suite/exam/exam.ts';
 import { passPower, wilson } from '../suite/exam/rates.ts';
 import { countOf, formatCost, formatCount, formatDuration, formatShare } from '../view/format.ts';
 import { cells, pad, wrap } from './terminal/cells.ts';
@@ -14,6 +20,7 @@ import { table, type Column, type Row } from './terminal/table.ts';
 /** Scenarios that passed everywhere are counted, not listed, where there are more than so many. */
 const PASSED_SHOWN_MAX = 12;
 const PROBLEMS_SHOWN_MAX = 5;
+const DEFINITIONS_SHOWN_MAX = 5;
 const NAME_CELLS_MIN = 24;
 /** UTF-16 units of a value that differs; --json has it whole. */
 const VALUE_LENGTH_MAX = 300;
@@ -40,6 +47,14 @@ export const suiteLines = (suite: SuiteLines): readonly Shown[] => {
       .filter(({ verdict }) => verdict !== 'passed')
       .flatMap((run) => [EMPTY, ...runLines(run, suite)]),
     ...suite.differences.flatMap((one) => [EMPTY, ...pairLines(one, suite.look)]),
+    ...reorderedIn(report.runs).flatMap(({ scenario, models, reads: [one, other] }) => [
+      EMPTY,
+      ...wrapped(
+        line`${SIGN.ok} ${strong(theirs(scenario))} reordered, no difference: ${shortName(models[0])} reads ${one.join(', ')}; ${shortName(models[1])} ${other.join(', ')}`,
+        suite.look,
+        4,
+      ),
+    ]),
     EMPTY,
     ...sumLines(suite),
   ];
@@ -142,7 +157,7 @@ export const differenceLines = (
   divergence: Divergence,
   { title, names, look }: DifferenceLines,
 ): readonly Shown[] => {
-  const { one, other, before, path, values, cause } = divergence;
+  const { one, other, before, path, values, cause, definitions } = divergence;
   const width = Math.max(...names.map((name) => cells(theirs(name))));
   const side = (name: string, deed: Divergence['one'], value: Json | undefined): readonly Shown[] => {
     const nothing = one || other ? own('nothing more') : own('defined as');
@@ -155,6 +170,10 @@ export const differenceLines = (
   const common = before.map(({ what }) => what).join(', ');
   return [
     line`${SIGN.fail} ${strong(theirs(title))}, first difference${path === '' ? EMPTY : line` at ${path}`}`,
+    // What the first request has already comes before whatever came of it.
+    ...(one || other ? definitions : [])
+      .slice(0, DEFINITIONS_SHOWN_MAX)
+      .flatMap((change) => wrapped(line`    request 1: ${change.text} (${change.path})`, look, 6)),
     ...side(names[0], one, values[0]),
     ...side(names[1], other, values[1]),
     ...(common === '' ? [] : wrapped(line`    before: ${common}`, look, 6)),

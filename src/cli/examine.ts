@@ -32,7 +32,7 @@ export const examine = async (path: string, options: ExamineOptions = {}): Promi
   const { cwd = process.cwd(), models = [], faults, ...rest } = options;
   const from = resolve(cwd);
   const place = { cwd: from, config: () => loadConfig(findConfig(from)) };
-  const exams = examsFor(place, readExams(path, from), models);
+  const exams = examsFor(place, await readExams(path, from), models);
   return runExams({
     ...rest,
     exams,

@@ -112,7 +112,8 @@ const byCode = ({ code, next }: OnrecordError): ExitCode => {
     return EXIT.tooNew;
   if (code === 'store-copy-damaged') return EXIT.proofFailed;
   if (code.startsWith('store-')) return EXIT.store;
-  if (code === 'fault-not-reached' || code === 'suite-empty') return EXIT.notJudged;
+  if (code === 'fault-not-reached' || code === 'suite-empty' || code === 'suite-skipped')
+    return EXIT.notJudged;
   if (next === 'corrupt') return EXIT.proofFailed;
   if (NOT_ALLOWED_CODES.has(code)) return EXIT.notAllowed;
   if (USAGE_CODES.has(code)) return EXIT.usage;

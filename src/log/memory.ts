@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
-import type { SessionSummary } from '../event/summary.ts';
+import type { SessionStatus, SessionSummary } from '../event/summary.ts';
 import {
   ConflictError,
   FencedError,
@@ -21,6 +21,7 @@ import {
   type SessionQuery,
   type SessionPlace,
   type SessionRow,
+  type StatusCounts,
 } from './store.ts';
 
 type Stream = {
@@ -93,7 +94,7 @@ export class MemoryLog implements LogStore {
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
     const rows: SessionRow[] = [];
-    for (const [session, { summary, events, fork }] of this.#streams) {
+    for (const [session, { summary, events, fork, lease }] of this.#streams) {
       if (!summary) continue;
       if (query.status && !query.status.includes(summary.status)) continue;
       if (query.forkOf !== undefined && fork?.parent !== query.forkOf) continue;
@@ -103,10 +104,17 @@ export class MemoryLog implements LogStore {
       if (query.dueBy !== undefined && (summary.wakeAt ?? Infinity) > query.dueBy) continue;
       if (query.untold !== undefined && summary.untold > 0 !== query.untold) continue;
       if (query.after && !isBehind({ session, updatedAt: summary.updatedAt }, query.after)) continue;
-      rows.push({ session, head: events.length, summary, ...(fork && { fork }) });
+      rows.push({ session, head: events.length, summary, ...(fork && { fork }), ...(lease && { lease }) });
     }
     rows.sort((a, b) => (isBehind(placeOf(a), placeOf(b)) ? 1 : -1));
     return rows.slice(0, query.limit ?? SESSIONS_LIMIT);
+  }
+
+  async counts(): Promise<StatusCounts> {
+    const counts: Partial<Record<SessionStatus, number>> = {};
+    for (const { summary } of this.#streams.values())
+      if (summary) counts[summary.status] = (counts[summary.status] ?? 0) + 1;
+    return counts;
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {

@@ -14,6 +14,7 @@ export const statements = (schema: string): Statements => {
     events: `SELECT seq, size, hash, body FROM ${schema}.event
       WHERE bucket = $1 AND session = $2 AND seq >= $3 AND seq <= $4 ORDER BY seq`,
     blob: `SELECT size, body FROM ${schema}.blob WHERE bucket = $1 AND digest = $2`,
+    counts: `SELECT status, count(*) AS sessions FROM ${schema}.session WHERE status IS NOT NULL GROUP BY status`,
     claim: `UPDATE ${schema}.session SET epoch = epoch + 1, owner_id = $3, owner = $4, lease_until = $5
       WHERE bucket = $1 AND name = $2 AND (owner_id IS NULL OR owner_id = $3 OR lease_until <= $6) RETURNING epoch`,
     takeOver: `UPDATE ${schema}.session SET epoch = epoch + 1, owner_id = $3, owner = $4, lease_until = $5
@@ -53,6 +54,7 @@ type StatementName =
   | 'line'
   | 'events'
   | 'blob'
+  | 'counts'
   | 'claim'
   | 'takeOver'
   | 'lease'

@@ -30,6 +30,7 @@ import {
   type Owner,
   type SessionQuery,
   type SessionRow,
+  type StatusCounts,
 } from './store.ts';
 
 /** Connections for reading and for leases; beside them one writes and one listens. */
@@ -176,6 +177,12 @@ export class PostgresLog implements LogStore {
     const { text, values } = listing(this.#place.schema, query, query.limit ?? SESSIONS_LIMIT);
     const { rows } = await this.#reader.ask<batch.ListedRow>(text, values);
     return rows.map(batch.listed);
+  }
+
+  async counts(): Promise<StatusCounts> {
+    type Row = { status: string; sessions: string };
+    const { rows } = await this.#reader.ask<Row>(this.#sql.counts);
+    return Object.fromEntries(rows.map(({ status, sessions }) => [status, Number(sessions)]));
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {

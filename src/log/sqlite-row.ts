@@ -3,7 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
-import type { SessionRow } from './store.ts';
+import type { Owner, SessionRow, StatusCounts } from './store.ts';
 
 /** Bodies and blobs from this size on are stored compressed. */
 export const COMPRESS_BYTES_MIN = 4096;
@@ -15,7 +15,10 @@ export type ListedRow = {
   head: number;
   parent: string | null;
   fork_seq: number | null;
+  owner: string | null;
+  lease_until: number | null;
 };
+export type CountRow = { status: SessionSummary['status']; sessions: number };
 export type BlobRow = { size: number; body: Uint8Array };
 export type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
 
@@ -32,9 +35,14 @@ export const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
   body: typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8'),
 });
 
-export const listed = ({ name, head, summary, parent, fork_seq: seq }: ListedRow): SessionRow => ({
-  session: name,
-  head,
-  summary: JSON.parse(summary) as SessionSummary,
-  ...(parent !== null && seq !== null && { fork: { parent, seq } }),
+export const countsOf = (rows: readonly CountRow[]): StatusCounts =>
+  Object.fromEntries(rows.map(({ status, sessions }) => [status, sessions]));
+
+export const listed = (row: ListedRow): SessionRow => ({
+  session: row.name,
+  head: row.head,
+  summary: JSON.parse(row.summary) as SessionSummary,
+  ...(row.parent !== null && row.fork_seq !== null && { fork: { parent: row.parent, seq: row.fork_seq } }),
+  ...(row.owner !== null &&
+    row.lease_until !== null && { lease: { owner: JSON.parse(row.owner) as Owner, until: row.lease_until } }),
 });

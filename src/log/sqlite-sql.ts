@@ -60,10 +60,14 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
   }
   const text = `
     SELECT name, summary, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
-      (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq
+      (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq,
+      owner, lease_until
     FROM session ${index(query)} WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT :limit`;
   return { text, parameters };
 };
+
+export const STATUS_COUNTS =
+  'SELECT status, count(*) AS sessions FROM session WHERE status IS NOT NULL GROUP BY status';
 
 const index = ({ dueBy, canGoOn, untold }: SessionQuery): string => {
   if (dueBy !== undefined) return 'INDEXED BY session_by_wake';

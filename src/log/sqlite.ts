@@ -22,11 +22,13 @@ import { storageFault } from './sqlite-fault.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
   COMPRESS_BYTES_MIN,
+  countsOf,
   hex,
   listed,
   storedBody,
   storedEvent,
   type BlobRow,
+  type CountRow,
   type EventRow,
   type LeaseRow,
   type ListedRow,
@@ -51,6 +53,7 @@ import {
   type Owner,
   type SessionQuery,
   type SessionRow,
+  type StatusCounts,
 } from './store.ts';
 
 /** How long an append waits in memory for a lock that another process holds. */
@@ -146,8 +149,11 @@ export class SqliteLog implements LogStore {
 
   async sessions(query: SessionQuery = {}): Promise<readonly SessionRow[]> {
     const { text, parameters } = sql.listSessions(query, query.limit ?? SESSIONS_LIMIT);
-    const rows = this.#reading(() => this.#prepare(text).all(parameters) as ListedRow[]);
-    return rows.map(listed);
+    return this.#reading(() => this.#prepare(text).all(parameters) as ListedRow[]).map(listed);
+  }
+
+  async counts(): Promise<StatusCounts> {
+    return countsOf(this.#reading(() => this.#prepare(sql.STATUS_COUNTS).all() as CountRow[]));
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {

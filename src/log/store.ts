@@ -50,9 +50,12 @@ export type SessionRow = {
   readonly summary: SessionSummary;
   /** Where it was forked from, if it was. */
   readonly fork?: ForkPlace;
-  /** Who drives it, until when by the wall clock, as far as the store says so in lists. */
+  /** Who drives it, until when by the wall clock. */
   readonly lease?: { readonly owner: Owner; readonly until: number };
 };
+
+/** How many sessions have a status; one that none has may be missing. */
+export type StatusCounts = Readonly<Partial<Record<SessionStatus, number>>>;
 
 export type SessionQuery = {
   readonly status?: readonly SessionStatus[];
@@ -119,6 +122,8 @@ export type LogStore = {
   head(session: string): Promise<Head | undefined>;
   blob(digest: Digest): Promise<Uint8Array | undefined>;
   sessions(query?: SessionQuery): Promise<readonly SessionRow[]>;
+  /** Of all tenants, in one look at an index: what it costs grows with the sessions, but not with what is in them. */
+  counts(): Promise<StatusCounts>;
   claim(request: ClaimRequest): Promise<Claim>;
   /** False when the lease is no longer this epoch's. */
   renew(session: string, epoch: number, until: number): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Open to whoever reaches the server: whether it makes progress, what it offers, what its problems mean. */
+/** Open to whoever reaches the server: whether there is progress, what it offers, what its problems mean. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Clock } from '../clock.ts';
 import { PROGRAM } from '../worker/program.ts';
@@ -33,6 +33,32 @@ const health = createRoute({
   responses: {
     200: json(healthShape, 'It does.'),
     503: json(healthShape, 'It does not.'),
+  },
+});
+
+const liveShape = z.strictObject({ ok: z.boolean(), program: z.string() }).openapi('Liveness');
+
+const probeShape = z
+  .strictObject({ ok: z.boolean(), program: z.string(), store: z.string() })
+  .openapi('Probe');
+
+const ready = createRoute({
+  method: 'get',
+  path: '/readyz',
+  summary: 'Whether this process can take requests: its store answers, and it is not about to end.',
+  security: [],
+  responses: { 200: json(probeShape, 'It can.'), 503: json(probeShape, 'It cannot.') },
+});
+
+const live = createRoute({
+  method: 'get',
+  path: '/livez',
+  summary:
+    'Whether this process is worth keeping: it answers, and still looks at what is due. A store that is away is no reason to end it.',
+  security: [],
+  responses: {
+    200: json(liveShape, 'It is.'),
+    503: json(liveShape, 'It hangs: end it, another one takes over.'),
   },
 });
 
@@ -75,6 +101,16 @@ export const healthRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     const state = await look();
     return context.json(state, state.ok ? 200 : 503);
   });
+  const lookReady = fresh(door.clock, () => readinessOf(door));
+  app.openapi(ready, async (context) => {
+    const store = await lookReady();
+    const ok = store === 'ok';
+    return context.json({ ok, program: PROGRAM, store }, ok ? 200 : 503);
+  });
+  app.openapi(live, (context) => {
+    const ok = door.runtime.isAlive;
+    return context.json({ ok, program: PROGRAM }, ok ? 200 : 503);
+  });
   app.openapi(meaning, (context) => {
     const { code } = context.req.valid('param');
     const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined;
@@ -110,8 +146,8 @@ export const healthRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
 type Health = z.infer<typeof healthShape>;
 
 /** One look for all that ask within a moment. */
-const fresh = (clock: Clock, look: () => Promise<Health>): (() => Promise<Health>) => {
-  let last: { readonly at: number; readonly seen: Promise<Health> } | undefined;
+const fresh = <T>(clock: Clock, look: () => Promise<T>): (() => Promise<T>) => {
+  let last: { readonly at: number; readonly seen: Promise<T> } | undefined;
   return () => {
     const now = clock.monotonic();
     if (!last || now - last.at >= FRESH_MS) last = { at: now, seen: look() };
@@ -129,17 +165,27 @@ const answer = (state: string, stalled = 0): Health => ({
 /** Not that a process is there, but that its store can be read and that no work waits for it, or for a driver. */
 const healthOf = async ({ store, runtime, clock, closing }: Door): Promise<Health> => {
   if (closing.aborted) return answer('closing');
-  const { promise, resolve } = Promise.withResolvers<'late'>();
-  const timer = clock.after(HEALTH_MS, () => resolve('late'), true);
+  const seen = await inTime(clock, Promise.all([store.sessions({ limit: 1 }), runtime.stalled()]));
+  if (typeof seen === 'string') return answer(seen);
+  const [, stalled] = seen;
+  return answer(runtime.storageFault?.fault ?? 'ok', stalled.length);
+};
+
+/** "ok", or why nothing can be taken in here. What the whole of all processes does is not asked. */
+const readinessOf = async ({ store, runtime, clock, closing }: Door): Promise<string> => {
+  if (closing.aborted) return 'closing';
+  const seen = await inTime(clock, store.sessions({ limit: 1 }));
+  return typeof seen === 'string' ? seen : (runtime.storageFault?.fault ?? 'ok');
+};
+
+/** What came of a look at the store; the operator's log has the rest, whoever asks only learns that it is so. */
+const inTime = async <T>(clock: Clock, look: Promise<T>): Promise<T | 'no answer' | 'unavailable'> => {
+  const { promise, resolve } = Promise.withResolvers<'no answer'>();
+  const timer = clock.after(HEALTH_MS, () => resolve('no answer'), true);
   try {
-    const look = Promise.all([store.sessions({ limit: 1 }), runtime.stalled()]);
-    const seen = await Promise.race([look, promise]);
-    if (seen === 'late') return answer('no answer');
-    const [, stalled] = seen;
-    return answer(runtime.storageFault?.fault ?? 'ok', stalled.length);
+    return await Promise.race([look, promise]);
   } catch {
-    // The operator's log has it; whoever asks only learns that it is so.
-    return answer('unavailable');
+    return 'unavailable';
   } finally {
     timer.cancel();
   }

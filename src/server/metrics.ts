@@ -1,5 +1,7 @@
 /** What the door counts, in the text form of Prometheus (exposition format 0.0.4). */
 
+import type { Series as TallySeries, Tallied } from '../telemetry/tally.ts';
+
 /** Seconds, as Prometheus has them. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60] as const;
 
@@ -79,6 +81,41 @@ const gaugeLines = ({ name, help, type = 'gauge', values }: Gauge): readonly str
 const line = (name: string, value: number, labels: Readonly<Record<string, string>>): string => {
   const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`);
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+};
+
+/** A name of OpenTelemetry's as Prometheus has it: the unit at the end, unless it only says what is counted. */
+const prometheusName = ({ name, instrument: { kind, unit } }: Tallied): string =>
+  name.replaceAll('.', '_') + (unit === 's' ? '_seconds' : '') + (kind === 'counter' ? '_total' : '');
+
+/** What telemetry has added up in this process. */
+export const tallyLines = (tallied: readonly Tallied[]): string =>
+  tallied
+    .flatMap((one) => [
+      ...head(prometheusName(one), one.instrument.description, one.instrument.kind),
+      ...one.series.flatMap((series) => seriesLines(one, series)),
+    ])
+    .join('\n') + (tallied.length > 0 ? '\n' : '');
+
+const seriesLines = (
+  tallied: Tallied,
+  { attributes, count, sum, buckets }: TallySeries,
+): readonly string[] => {
+  const name = prometheusName(tallied);
+  const labels = Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [key.replaceAll('.', '_'), String(value)]),
+  );
+  const { kind, bounds = [] } = tallied.instrument;
+  if (kind === 'counter') return [line(name, sum, labels)];
+  let within = 0;
+  const cumulative = bounds.map((bound, i) =>
+    line(`${name}_bucket`, (within += buckets[i] ?? 0), { ...labels, le: String(bound) }),
+  );
+  return [
+    ...cumulative,
+    line(`${name}_bucket`, count, { ...labels, le: '+Inf' }),
+    line(`${name}_sum`, sum, labels),
+    line(`${name}_count`, count, labels),
+  ];
 };
 
 const escaped = (text: string): string =>

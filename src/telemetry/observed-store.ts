@@ -10,6 +10,7 @@ import type {
   LogStore,
   SessionQuery,
   SessionRow,
+  StatusCounts,
 } from '../log/store.ts';
 
 export class ObservedStore implements LogStore {
@@ -44,6 +45,10 @@ export class ObservedStore implements LogStore {
 
   sessions(query?: SessionQuery): Promise<readonly SessionRow[]> {
     return this.#store.sessions(query);
+  }
+
+  counts(): Promise<StatusCounts> {
+    return this.#store.counts();
   }
 
   claim(request: ClaimRequest): Promise<Claim> {

@@ -167,7 +167,12 @@ export class Runtime {
     return this.#worker.storageFault;
   }
 
-  /** Sessions that could go on, that this process could drive, and that nobody has driven for STALLED_MS. */
+  /** Whether this process still looks at what is due, as far as it drives anything. */
+  get isAlive(): boolean {
+    return this.#worker.isAlive;
+  }
+
+  /** Sessions that could go on, that this process could drive, and that nobody, here or elsewhere, has driven for STALLED_MS. */
   stalled(): Promise<readonly string[]> {
     return this.#worker.stalled();
   }

@@ -33,6 +33,10 @@ import { PROGRAM } from './program.ts';
 export const LEASE_MS = 15_000;
 /** After so long without a driver a session that could go on stands still: no model or tool is asked for that. */
 export const STALLED_MS = 60_000;
+/** A look at what is due ends within this time, also where the store does not answer: its statements have deadlines. */
+export const ALIVE_MS = 120_000;
+/** Sessions that stand still of which it is said; one is one too many. */
+const STALLED_MAX = 100;
 /** Turns of the event loop that close() waits for the leases to be given back. */
 const RELEASE_TURNS = 3;
 /** Sessions one sweep takes up; the next one goes on. */
@@ -72,15 +76,16 @@ export class Worker {
   readonly #unsubscribe: () => void;
   /** Sessions that wait for the store, and what they were told. */
   readonly #waiting = new Map<string, StorageError>();
-  /** Sessions that another process drives, and until when it said that it does. Wall time, milliseconds since 1970 UTC. */
-  readonly #elsewhere = new Map<string, number>();
   #gate: Gate = OPEN_GATE;
   /** Sessions with events that a newer program wrote: nothing here can drive them. */
   readonly #tooNew = new Set<string>();
+  /** When a look at all that is due last came to an end, on the monotonic clock. */
+  #lookedAt: number;
   #closing = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#lookedAt = options.clock.monotonic();
     this.#unsubscribe = options.store.changes((change) => this.#changed(change));
     this.#keepLeases();
   }
@@ -89,6 +94,15 @@ export class Worker {
   get storageFault(): StorageError | undefined {
     const [fault] = this.#waiting.values();
     return fault;
+  }
+
+  /**
+   * False where this process drives and no look at what is due has come to an end for ALIVE_MS, well or not: it hangs.
+   * A store that is away is no reason: then looks end with its fault.
+   */
+  get isAlive(): boolean {
+    const { clock, drives } = this.#options;
+    return !drives || this.#closing || clock.monotonic() - this.#lookedAt < ALIVE_MS;
   }
 
   get closing(): boolean {
@@ -115,21 +129,21 @@ export class Worker {
   }
 
   /**
-   * Sessions that could go on here and that nobody drives although they have waited for STALLED_MS: a sweep would have
-   * taken them up several times. Empty where nothing is driven here: then nothing is known of those who do.
+   * Sessions that could go on and that nobody drives, here or elsewhere, although they have waited for STALLED_MS: a
+   * sweep of any worker would have taken them up several times. STALLED_MAX of them at most.
    */
   async stalled(): Promise<readonly string[]> {
-    const { store, clock, drives, knows } = this.#options;
-    if (!drives || (await this.gate()).mode === 'frozen') return [];
+    const { store, clock, knows } = this.#options;
+    if ((await this.gate()).mode === 'frozen') return [];
     const now = clock.now();
-    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
+    const after = { updatedAt: now - STALLED_MS, session: '' };
+    const rows = await store.sessions({ canGoOn: true, after, limit: STALLED_MAX });
     const idle = rows.filter(
-      ({ session, summary }) =>
+      ({ session, summary, lease }) =>
         knows(summary.agent) &&
-        summary.updatedAt <= now - STALLED_MS &&
         !this.#driving.has(session) &&
         !this.#tooNew.has(session) &&
-        (this.#elsewhere.get(session) ?? 0) <= now,
+        (lease?.until ?? 0) <= now,
     );
     const stalled: string[] = [];
     for (const { session } of idle) if (await this.#isOurs(session)) stalled.push(session);
@@ -157,8 +171,15 @@ export class Worker {
 
   /** Takes up every session that can go on and that nobody drives, and rings where a moment was reached. */
   async sweep(): Promise<void> {
+    try {
+      await this.#sweep();
+    } finally {
+      this.#lookedAt = this.#options.clock.monotonic();
+    }
+  }
+
+  async #sweep(): Promise<void> {
     const { store, clock } = this.#options;
-    for (const [session, until] of this.#elsewhere) if (until <= clock.now()) this.#elsewhere.delete(session);
     const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of due) {
       await this.#ringIn(session);
@@ -274,8 +295,6 @@ export class Worker {
     try {
       const claim = await store.claim({ session, owner, now: clock.now(), leaseMs: LEASE_MS, isGone });
       this.#waits(session, undefined);
-      if (claim.won) this.#elsewhere.delete(session);
-      else this.#elsewhere.set(session, claim.until);
       return claim;
     } catch (error) {
       if (error instanceof StorageError) this.#waits(session, error);

@@ -1,7 +1,7 @@
 /** Leases: who drives a session, and how somebody else takes over. */
 import { describe, expect, test } from 'vitest';
 import type { Claim, LogStore, Owner } from '../../src/log/store.ts';
-import { grow, OWNER_A, OWNER_B } from '../kit/chain.ts';
+import { grow, OWNER_A, OWNER_B, sealed, summary } from '../kit/chain.ts';
 
 const LEASE = 1000;
 
@@ -62,6 +62,24 @@ export const describeLeases = (name: string, fresh: () => Promise<LogStore>): vo
       await store.release('s', 1);
       expect(await store.renew('s', 1, 5 * LEASE)).toBe(false);
       expect(await claim(OWNER_B, 1)).toEqual({ won: true, epoch: 2 });
+    });
+
+    test('lists say who drives and until when, and nothing once that is over', async () => {
+      const store = await fresh();
+      await store.append({
+        session: 's',
+        expected: 0,
+        events: sealed('s', ['a']),
+        summary: summary('running', 1),
+      });
+      const lease = async (): Promise<unknown> => (await store.sessions())[0]?.lease;
+      expect(await lease()).toBeUndefined();
+      await store.claim({ session: 's', owner: OWNER_A, now: 0, leaseMs: LEASE, isGone: () => false });
+      expect(await lease()).toEqual({ owner: OWNER_A, until: LEASE });
+      await store.renew('s', 1, 5 * LEASE);
+      expect(await lease()).toEqual({ owner: OWNER_A, until: 5 * LEASE });
+      await store.release('s', 1);
+      expect(await lease()).toBeUndefined();
     });
 
     test('an older epoch releases nothing', async () => {

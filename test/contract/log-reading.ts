@@ -127,6 +127,16 @@ export const describeReading = (name: string, fresh: () => Promise<LogStore>): v
       ]);
     });
 
+    test('how many have which status, of all tenants, and nothing of what is no session', async () => {
+      const store = await fresh();
+      expect(await store.counts()).toEqual({});
+      await put(store, 'a', summary('done', 10));
+      await put(store, 'b', summary('waiting', 20, 'scribe'));
+      await put(store, 'c', { ...summary('done', 30), tenant: 'red' });
+      await grow(store, 'control', ['no summary']);
+      expect(await store.counts()).toEqual({ done: 2, waiting: 1 });
+    });
+
     test('page by page every session is listed once, also those of one moment', async () => {
       const store = await fresh();
       const names = ['a', 'B', 'c-1', 'c.2', 'ä', 'z'];

@@ -24,6 +24,7 @@ const watched = (inner: MemoryLog, appended: (count: number) => void): LogStore 
     head: (session) => inner.head(session),
     blob: (digest) => inner.blob(digest),
     sessions: (query) => inner.sessions(query),
+    counts: () => inner.counts(),
     claim: (request) => inner.claim(request),
     renew: (session, epoch, until) => inner.renew(session, epoch, until),
     release: (session, epoch) => inner.release(session, epoch),

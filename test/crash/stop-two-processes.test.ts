@@ -249,6 +249,7 @@ const bound = (store: LogStore): LogStore => ({
   head: (session) => store.head(session),
   blob: (digest) => store.blob(digest),
   sessions: (query) => store.sessions(query),
+  counts: () => store.counts(),
   claim: (request) => store.claim(request),
   renew: (session, epoch, until) => store.renew(session, epoch, until),
   release: (session, epoch) => store.release(session, epoch),

@@ -35,6 +35,7 @@ class Faulty {
       head: (session) => this.#ask('head', () => inner.head(session)),
       blob: (digest) => inner.blob(digest),
       sessions: (query) => this.#ask('sessions', () => inner.sessions(query)),
+      counts: () => inner.counts(),
       claim: (request) => this.#ask('claim', () => inner.claim(request)),
       renew: (session, epoch, until) => this.#ask('renew', () => inner.renew(session, epoch, until)),
       release: (session, epoch) => this.#ask('release', () => inner.release(session, epoch)),

@@ -1,4 +1,4 @@
-/** What `npm start` shows where nobody can be asked, and that it shows it again. */
+/** What `npm run demo` shows where nobody can be asked, and that it shows it again. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,6 +9,7 @@ import { MODEL_IO } from './model-io.ts';
 import { NOT_COVERED } from './not-covered.ts';
 import type { Plan } from './plan.ts';
 import { PROVIDERS } from './providers.ts';
+import { SUITES } from './suites.ts';
 import { SURFACES } from './surfaces.ts';
 import { TOOLS } from './tools.ts';
 
@@ -20,6 +21,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
   ...PROVIDERS,
   ...DATA_TOOLS,
   ...SURFACES,
+  ...SUITES,
 };
 
 const cases = GIVEN ?? [];

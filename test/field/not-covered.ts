@@ -16,16 +16,12 @@ export const NOT_COVERED: Readonly<Record<string, string>> = {
     'this harness runs on SQLite only; fencing is shown in test/contract, take-over in test/crash/postgres-takeover.test.ts',
   'FC-99':
     'there is one version of the log so far; test/golden holds its logs, test/promise/newer.test.ts what is newer',
-  'FC-106':
-    'this harness does not drive suites yet; test/suite/exam.test.ts plants such changes and reads the report',
   'FC-107': MCP,
   'FC-109': MCP,
   'FC-111': MCP,
   'FC-113': MCP,
   'FC-119':
     'shown in test/view/cache-reuse.test.ts with instructions that hold a time; a warning at the definition is not built',
-  'FC-121': SUITE,
-  'FC-123': SUITE,
   'FC-128': SUITE,
   'FC-139':
     'shown for zones and host zones in test/tool/calendar-time.test.ts, which starts processes with another TZ',

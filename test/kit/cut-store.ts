@@ -11,6 +11,7 @@ import type {
   LogStore,
   SessionQuery,
   SessionRow,
+  StatusCounts,
 } from '../../src/log/store.ts';
 import type { Digest } from '../../src/event/canonical.ts';
 import type { StoredEvent } from '../../src/event/envelope.ts';
@@ -68,6 +69,10 @@ export class CutStore implements LogStore {
 
   sessions(query?: SessionQuery): Promise<readonly SessionRow[]> {
     return this.#cut ? never() : this.#store.sessions(query);
+  }
+
+  counts(): Promise<StatusCounts> {
+    return this.#cut ? never() : this.#store.counts();
   }
 
   claim(request: ClaimRequest): Promise<Claim> {

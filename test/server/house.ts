@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createApp, type App } from '../../src/server/app.ts';
 import type { DoorLimits } from '../../src/server/limits.ts';
 import type { NewToken } from '../../src/server/tokens.ts';
+import type { Telemetry } from '../../src/telemetry/telemetry.ts';
 import type { Runtime } from '../../src/worker/runtime.ts';
 import { Stage, type StageOptions } from '../kit/stage.ts';
 import { seededRandom } from '../kit/clock.ts';
@@ -27,6 +28,8 @@ export type HouseOptions = StageOptions & {
   /** Further names that the server is called by. */
   readonly hosts?: readonly string[];
   readonly openMetrics?: boolean;
+  readonly telemetry?: Telemetry;
+  readonly drive?: boolean;
 };
 
 const appOf = (
@@ -71,7 +74,9 @@ export class House {
 
   static async open(options: HouseOptions = {}): Promise<House> {
     const stage = new Stage(options);
-    const app = appOf(stage, await stage.open(), options);
+    const { telemetry, drive = true } = options;
+    const runtime = await stage.open({ drive, ...(telemetry && { telemetry }) });
+    const app = appOf(stage, runtime, options);
     const roles = ['submit', 'read', 'approve', 'operate'];
     const { token } = await app.tokens.add({ name: 'anna', roles }, OPERATOR);
     return new House(stage, options, { app, token });

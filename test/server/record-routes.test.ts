@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readBundle } from '../../src/bundle/read.ts';
 import { bundleStore, verifyBundle } from '../../src/bundle/bundle-store.ts';
 import type { StageOptions } from '../kit/stage.ts';
+import { Telemetry } from '../../src/telemetry/telemetry.ts';
 import { House } from './house.ts';
 
 const works: StageOptions = {
@@ -216,6 +217,53 @@ describe('what a session did', () => {
 });
 
 describe('metrics', () => {
+  test('what telemetry adds up stands beside them, in the form that Prometheus reads', async () => {
+    const telemetry = new Telemetry();
+    const usage = { input: 3, output: 5000, cacheRead: 0, cacheWrite: 0 };
+    const house = await House.open({ telemetry, says: () => ({ text: 'Done.', usage, cost: 0.25 }) });
+    await house.stage.runtime.rest(await house.begin());
+    await telemetry.flush();
+    const text = await (await house.ask('/metrics')).text();
+    const labels =
+      'gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="stage"';
+    expect(text).toContain(`gen_ai_client_operation_duration_seconds_count{${labels}} 1\n`);
+    const output = `gen_ai_client_token_usage_bucket{${labels},gen_ai_token_type="output",le=`;
+    expect(text).toContain(`${output}"4096"} 0\n${output}"16384"} 1\n`);
+    expect(text).toContain(`${output}"+Inf"} 1\n`);
+    expect(text).toContain(`onrecord_cost_total{${labels},gen_ai_agent_name="clerk"} 0.25\n`);
+    // Every line is a comment or a sample, and every name has its type once.
+    const names = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => {
+        const parts =
+          /^(?:# (?:HELP|TYPE) (\w+) .+|([a-zA-Z_]\w*)(?:\{(?:\w+="[^"\n]*",?)+\})? -?[\d.]+(?:e-?\d+)?)$/.exec(
+            line,
+          );
+        return parts ? (parts[1] ?? parts[2]) : `not a line: ${line}`;
+      });
+    expect(names.filter((name) => name?.startsWith('not a line'))).toEqual([]);
+    const types = text.match(/^# TYPE (\w+)/gm) ?? [];
+    expect(new Set(types).size).toBe(types.length);
+  });
+
+  test('cost one look at an index and one at what stands still, however many ask', async () => {
+    const house = await House.open();
+    const asked: string[] = [];
+    const { store } = house.stage;
+    const [sessions, counts] = [store.sessions.bind(store), store.counts.bind(store)];
+    store.sessions = (query) => {
+      asked.push(`sessions ${JSON.stringify(query?.canGoOn)} ${query?.limit ?? 'all'}`);
+      return sessions(query);
+    };
+    store.counts = () => {
+      asked.push('counts');
+      return counts();
+    };
+    await Promise.all(Array.from({ length: 20 }, () => house.ask('/metrics')));
+    expect(asked.toSorted()).toEqual(['counts', 'sessions true 100']);
+  });
+
   test('count sessions, turns, requests by route and streams, and name no address', async () => {
     const { house, session } = await rested();
     const stream = await house.ask(`/sessions/${session}/stream`);
@@ -225,7 +273,8 @@ describe('metrics', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = await response.text();
     expect(text).toContain('onrecord_sessions{status="done"} 1\n');
-    expect(text).toContain('onrecord_turns 1\n');
+    expect(text).toContain('onrecord_sessions{status="waiting"} 0\n');
+    expect(text).toContain('onrecord_sessions_stalled 0\n');
     expect(text).toContain('onrecord_streams_open 1\n');
     expect(text).toContain('onrecord_storage_fault 0\n');
     expect(text).toContain(

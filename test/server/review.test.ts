@@ -1,6 +1,7 @@
 /** Ways around the door that were tried: each is closed. */
 import { describe, expect, test } from 'vitest';
 import { blobsNamed } from '../../src/replay/named-blobs.ts';
+import { ALIVE_MS } from '../../src/worker/worker.ts';
 import { calm } from '../kit/clock.ts';
 import { House, HOST } from './house.ts';
 
@@ -210,5 +211,72 @@ describe('health means progress', () => {
     store.claim = claim;
     await house.stage.runtime.rest(session);
     expect(await look()).toEqual([200, true, 0]);
+  });
+
+  test('a server that does not drive sees it, too, once nobody drives any more', async () => {
+    const house = await House.open({ drive: false });
+    const { store, clock } = house.stage;
+    const look = async (): Promise<unknown> => {
+      clock.advance(1000);
+      return (await house.json('/healthz', { token: null })).body['stalled'];
+    };
+    const session = await house.begin();
+    clock.advance(60_000);
+    expect(await look()).toBe(1);
+    const owner = { id: 'elsewhere', host: 'h', boot: 'b', pid: 1, started: '1' };
+    await store.claim({ session, owner, now: clock.now(), leaseMs: 5000, isGone: () => false });
+    expect(await look()).toBe(0);
+    clock.advance(5000);
+    expect(await look()).toBe(1);
+  });
+
+  test('ready is whoever can take requests: not without a store, whatever others do', async () => {
+    const house = await House.open({ drive: false });
+    const ready = async (): Promise<unknown> => {
+      house.stage.clock.advance(1000);
+      const { status, body } = await house.json('/readyz', { token: null });
+      return [status, body['store']];
+    };
+    await house.begin();
+    house.stage.clock.advance(60_000);
+    // Nobody drives, and messages can be taken in all the same.
+    expect(await ready()).toEqual([200, 'ok']);
+    const { store } = house.stage;
+    const sessions = store.sessions.bind(store);
+    store.sessions = () => Promise.reject(new Error('connect ECONNREFUSED at a secret place'));
+    expect(await ready()).toEqual([503, 'unavailable']);
+    store.sessions = () => new Promise(() => undefined);
+    const late = ready();
+    await calm();
+    house.stage.clock.advance(5000);
+    expect(await late).toEqual([503, 'no answer']);
+    store.sessions = sessions;
+    expect(await ready()).toEqual([200, 'ok']);
+    house.app.close();
+    expect(await ready()).toEqual([503, 'closing']);
+  });
+
+  test('worth keeping is whoever still looks, and a store that is away is no reason to end it', async () => {
+    const house = await House.open();
+    const { store, clock } = house.stage;
+    const live = async (): Promise<number> => (await house.ask('/livez', { token: null })).status;
+    const pass = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 5000) {
+        clock.advance(5000);
+        await calm();
+      }
+    };
+    const sessions = store.sessions.bind(store);
+    store.sessions = () => Promise.reject(new Error('away'));
+    await pass(ALIVE_MS);
+    expect(await live()).toBe(200);
+    store.sessions = () => new Promise(() => undefined);
+    await pass(ALIVE_MS - 5000);
+    expect(await live()).toBe(200);
+    await pass(10_000);
+    expect(await live()).toBe(503);
+    store.sessions = sessions;
+    await pass(5000);
+    expect(await live()).toBe(200);
   });
 });

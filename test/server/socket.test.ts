@@ -179,6 +179,7 @@ const counting = (inner: MemoryLog): { readonly store: LogStore; readonly handed
     head: (session) => inner.head(session),
     blob: (digest) => inner.blob(digest),
     sessions: (query) => inner.sessions(query),
+    counts: () => inner.counts(),
     claim: (request) => inner.claim(request),
     renew: (session, epoch, end) => inner.renew(session, epoch, end),
     release: (session, epoch) => inner.release(session, epoch),

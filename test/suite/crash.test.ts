@@ -15,7 +15,7 @@ const crashed = async (candidate: Candidate): ReturnType<typeof crashSuite> =>
 
 test('every kill is counted beforehand, and a person who was wrong about a call in doubt is no fault of the agent', async () => {
   const said: CrashProgress[] = [];
-  const files = readExams('examples/crash', ROOT);
+  const files = await readExams('examples/crash', ROOT);
   const report = await crashSuite({
     exams: examsFor({ cwd: ROOT, config: async () => ({ agents: [] }) }, files, []),
     onProgress: (progress) => said.push(progress),

@@ -11,9 +11,16 @@ import { ROOT } from '../cli/project.ts';
 
 const NO_CONFIG: ModelPlace = { cwd: ROOT, config: async () => ({ agents: [] }) };
 
+/** What a command said beside its result and its progress: a slow machine shows more of that. */
+export const complaints = (stderr: string): string =>
+  stderr
+    .split('\n')
+    .filter((line) => line !== '' && !line.includes('◐'))
+    .join('\n');
+
 /** A shipped scenario, as it is written. */
 export const shipped = async (name: string): Promise<Candidate> => {
-  const exams = examsFor(NO_CONFIG, readExams('examples', ROOT), []);
+  const exams = examsFor(NO_CONFIG, await readExams('examples', ROOT), []);
   const made = exams.find((exam) => exam.name === name)?.candidates.get(OWN_MODEL);
   if (!made) throw new Error(`there is no scenario ${name}`);
   return made();

@@ -1,14 +1,16 @@
 /** A real Chromium: the one in PATH, or the one that comes with the development dependencies. */
 import chromiumFiles from '@sparticuz/chromium';
-import { chromium as driver, type Browser } from 'playwright-core';
+import { chromium as driver, type BrowserServer, type LaunchOptions } from 'playwright-core';
 import { chromium as installed } from '../kit/chromium.ts';
 
-export const launch = async (): Promise<Browser> =>
-  driver.launch({
-    executablePath: installed ?? (await chromiumFiles.executablePath()),
-    args: [
-      ...(installed === undefined ? chromiumFiles.args : ['--no-sandbox']),
-      '--disable-background-networking',
-    ],
-    headless: true,
-  });
+const options = async (): Promise<LaunchOptions> => ({
+  executablePath: installed ?? (await chromiumFiles.executablePath()),
+  args: [
+    ...(installed === undefined ? chromiumFiles.args : ['--no-sandbox']),
+    '--disable-background-networking',
+  ],
+  headless: true,
+});
+
+/** Takes connections of several processes. */
+export const launchServer = async (): Promise<BrowserServer> => driver.launchServer(await options());

@@ -6,6 +6,7 @@ import { baselineOf, baselineText, changedFrom, type Changed } from '../../suite
 import { NOISE } from '../../suite/exam/deeds.ts';
 import {
   differencesOf,
+  reorderedIn,
   REPEAT_MAX,
   runExams,
   type ExamReport,
@@ -116,8 +117,8 @@ const modelsOf = (input: Input): readonly string[] => {
   return names;
 };
 
-const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
-  const all = readExams(path, cli.cwd);
+const chosen = async (cli: Cli, input: Input, path: string): Promise<readonly ExamFile[]> => {
+  const all = await readExams(path, cli.cwd);
   const filter = givenOption(input, 'filter');
   const files = all.filter(
     ({ scenario: { name, tags = [] } }) =>
@@ -131,7 +132,7 @@ const chosen = (cli: Cli, input: Input, path: string): readonly ExamFile[] => {
 };
 
 const examined = async (cli: Cli, input: Input, path: string): Promise<ExamReport> => {
-  const files = chosen(cli, input, path);
+  const files = await chosen(cli, input, path);
   const seed = wholeNumber(input, 'seed', FAULT_SEED_MAX) ?? drawnSeed();
   const jobs = wholeNumber(input, 'jobs', JOBS_MAX);
   const models = modelsOf(input);
@@ -191,7 +192,7 @@ const run = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
 
 /** Every scenario with its process killed at every boundary. */
 const crash = async (cli: Cli, input: Input, path: string): Promise<ExitCode> => {
-  const files = chosen(cli, input, path);
+  const files = await chosen(cli, input, path);
   const progress = cli.screen.progress();
   let report: CrashReport;
   try {
@@ -282,7 +283,14 @@ type Printed = {
 const print = (cli: Cli, input: Input, { report, differences, changed, path, action }: Printed): void => {
   const { screen } = cli;
   if (screen.jsonMode) {
-    screen.json({ noise: NOISE, ...report, rates: ratesOf(report.runs), differences, changed });
+    screen.json({
+      noise: NOISE,
+      ...report,
+      rates: ratesOf(report.runs),
+      differences,
+      reordered: reorderedIn(report.runs),
+      changed,
+    });
     return;
   }
   const plan = givenOption(input, 'faults');

@@ -1,15 +1,15 @@
 /** GET /metrics: what an operator watches. Counts of all tenants stand in it, so it takes a token of none. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
-import type { SessionRow } from '../../log/store.ts';
+import type { StatusCounts } from '../../log/store.ts';
+import { PROGRAM } from '../../worker/program.ts';
 import { PROBLEM } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow, authenticate } from '../guard.ts';
-import type { Gauge } from '../metrics.ts';
+import { tallyLines, type Gauge } from '../metrics.ts';
 import { ProblemError } from '../problem.ts';
 
-/** How old the counts of sessions may be: each is a walk over the list of all of them. */
+/** How old the counts of sessions may be: several may ask, and each look goes over an index of all of them. */
 const COUNTS_FRESH_MS = 10_000;
-const PAGE_SESSIONS = 1000;
 
 const STATUSES = ['in-doubt', 'waiting', 'failed', 'running', 'idle', 'cancelled', 'done'] as const;
 
@@ -34,23 +34,24 @@ export const metricsRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
         'role-missing',
         'The metrics count all tenants: they take a token of no tenant.',
       );
-    const text = door.metrics.text([...sessionGauges(await counts()), ...ownGauges(door)]);
+    const gauges = [...sessionGauges(await counts()), ...ownGauges(door)];
+    const told = tallyLines(door.runtime.telemetry?.tally.all() ?? []);
+    const text = door.metrics.text(gauges) + told;
     return context.text(text, 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
 };
 
-type Counts = {
-  readonly byStatus: ReadonlyMap<string, number>;
-  readonly turns: number;
-  readonly events: number;
-};
+type Counts = { readonly byStatus: StatusCounts; readonly stalled: number };
 
-const counter = ({ store, clock }: Door): (() => Promise<Counts>) => {
+const counter = ({ store, runtime, clock }: Door): (() => Promise<Counts>) => {
   let counted: { readonly at: number; readonly counts: Promise<Counts> } | undefined;
   return () => {
     const now = clock.monotonic();
     if (!counted || now - counted.at >= COUNTS_FRESH_MS) {
-      const counts = countAll(store);
+      const counts = Promise.all([store.counts(), runtime.stalled()]).then(([byStatus, stalled]) => ({
+        byStatus,
+        stalled: stalled.length,
+      }));
       counted = { at: now, counts };
       // What failed is not kept: the next one looks again.
       counts.catch(() => (counted = undefined));
@@ -59,37 +60,21 @@ const counter = ({ store, clock }: Door): (() => Promise<Counts>) => {
   };
 };
 
-const countAll = async (store: Door['store']): Promise<Counts> => {
-  const byStatus = new Map<string, number>(STATUSES.map((status) => [status, 0]));
-  let [turns, events] = [0, 0];
-  for (let last: SessionRow | undefined; ;) {
-    const after = last && { after: { session: last.session, updatedAt: last.summary.updatedAt } };
-    const rows = await store.sessions({ limit: PAGE_SESSIONS, ...after });
-    for (const { head, summary } of rows) {
-      byStatus.set(summary.status, (byStatus.get(summary.status) ?? 0) + 1);
-      turns += summary.turns;
-      events += head;
-    }
-    last = rows.length === PAGE_SESSIONS ? rows.at(-1) : undefined;
-    if (!last) return { byStatus, turns, events };
-  }
-};
-
-const sessionGauges = ({ byStatus, turns, events }: Counts): readonly Gauge[] => [
+const sessionGauges = ({ byStatus, stalled }: Counts): readonly Gauge[] => [
   {
     name: 'onrecord_sessions',
     help: 'Sessions by status.',
-    values: [...byStatus].map(([status, value]) => ({ labels: { status }, value })),
+    values: STATUSES.map((status) => ({ labels: { status }, value: byStatus[status] ?? 0 })),
   },
-  { name: 'onrecord_turns', help: 'Turns of all sessions.', values: [{ value: turns }] },
   {
-    name: 'onrecord_events',
-    help: 'Events of all sessions; what forks share counts for each.',
-    values: [{ value: events }],
+    name: 'onrecord_sessions_stalled',
+    help: 'Sessions that could go on and that no process has driven for a while, 100 at most.',
+    values: [{ value: stalled }],
   },
 ];
 
 const ownGauges = ({ runtime, meter }: Door): readonly Gauge[] => [
+  { name: 'onrecord_build_info', help: 'The program.', values: [{ labels: { program: PROGRAM }, value: 1 }] },
   { name: 'onrecord_streams_open', help: 'Open streams.', values: [{ value: meter.openStreams }] },
   {
     name: 'onrecord_storage_fault',

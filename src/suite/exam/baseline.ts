@@ -10,7 +10,7 @@ import type { Aspects, Deed } from './deeds.ts';
 import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
 import type { ExamRun } from './exam.ts';
 
-export const BASELINE_VERSION = 1;
+export const BASELINE_VERSION = 2;
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256, 64 hexadecimal digits');
 const digests = z.record(z.string(), digest);
 
@@ -29,7 +29,7 @@ export const baselineSchema: z.ZodType = z.strictObject({
     z.strictObject({
       name: z.string(),
       instructions: digest,
-      tools: digests,
+      tools: z.record(z.string(), digests),
       policy: digests,
       limits: digest,
       context: digest,

@@ -193,7 +193,10 @@ class CrashTrial {
         ({ call }, i) =>
           playing.executed.findIndex((one) => one.call === call) === i || !isIdempotent(playing, i),
       );
-      const problems = await judge(inPeaceOrNot(scenario.expect), { ...playing, executed, trace });
+      const problems = [
+        ...(await judge(inPeaceOrNot(scenario.expect), { ...playing, executed, trace })),
+        ...((await candidate.check?.(playing)) ?? []),
+      ];
       return { playing, problems };
     } finally {
       rmSync(folder, { recursive: true, force: true });

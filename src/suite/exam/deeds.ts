@@ -4,7 +4,7 @@
  * writes. A scenario may declare more of it.
  */
 import { digestOf, canonical, type Digest } from '../../event/canonical.ts';
-import type { AgentDefinition } from '../../event/definition.ts';
+import type { AgentDefinition, ToolDefinition } from '../../event/definition.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import type { Closing } from '../../session/state.ts';
 import { toolOf } from '../../session/state.ts';
@@ -36,7 +36,8 @@ export type Deed = {
 export type Aspects = {
   readonly name: string;
   readonly instructions: Digest;
-  readonly tools: Readonly<Record<string, Digest>>;
+  /** By tool and by part of its definition. */
+  readonly tools: Readonly<Record<string, Readonly<Record<string, Digest>>>>;
   readonly policy: Readonly<Record<string, Digest>>;
   readonly limits: Digest;
   readonly context: Digest;
@@ -45,14 +46,29 @@ export type Aspects = {
 export const aspectsOf = (agent: AgentDefinition): Aspects => ({
   name: agent.name,
   instructions: digestOf(agent.instructions),
-  // Under another name it is the same tool: its digest has the name in it.
-  tools: Object.fromEntries(
-    agent.tools.map((tool) => [tool.name, digestOf({ ...tool, digest: '', name: '' })]),
-  ),
+  tools: Object.fromEntries(agent.tools.map((tool) => [tool.name, partsOf(tool)])),
   policy: Object.fromEntries(agent.policy.rules.map((rule, at) => [rule.id, digestOf({ ...rule, at })])),
   limits: digestOf(agent.limits),
   context: digestOf({ context: agent.context ?? {}, ask: agent.policy.ask ?? {} }),
 });
+
+/** Under another name it is the same tool: name and digest, which has the name in it, are no parts. */
+const partsOf = ({
+  description,
+  inputSchema,
+  effect,
+  name,
+  digest,
+  ...rest
+}: ToolDefinition): Aspects['tools'][string] => {
+  void [name, digest];
+  return {
+    description: digestOf(description),
+    inputSchema: digestOf(inputSchema),
+    effect: digestOf(effect),
+    rest: digestOf(rest),
+  };
+};
 
 export type Played = {
   readonly trace: Trace;

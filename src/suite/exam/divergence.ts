@@ -1,5 +1,5 @@
 /** Where two runs of one scenario first did otherwise: both sides, what came before, and the likely cause. */
-import { isSame } from '../../event/canonical.ts';
+import { canonical, isSame } from '../../event/canonical.ts';
 import type { Json } from '../../event/json.ts';
 import { firstDifference } from '../../replay/difference.ts';
 import type { Aspects, Deed } from './deeds.ts';
@@ -31,6 +31,8 @@ export type Divergence = {
   readonly before: readonly Deed[];
   /** How many deeds were the same. */
   readonly same: number;
+  /** What the definitions of the agents differ in, which the first request has already; in words, and by path. */
+  readonly definitions: readonly { readonly path: string; readonly text: string }[];
   readonly area: DivergenceArea;
   /** One clause for people. */
   readonly cause: string;
@@ -49,6 +51,7 @@ export const divergenceOf = (one: Signature, other: Signature): Divergence | und
       values,
       before: one.deeds.slice(Math.max(0, at - BEFORE_MAX), at),
       same: at,
+      definitions: definitionsOf(one, other),
       ...causeOf([one, other], [left, right], path),
     };
   }
@@ -72,7 +75,8 @@ type Cause = Pick<Divergence, 'area' | 'cause'>;
 const definitionOnly = (one: Signature, other: Signature): Divergence | undefined => {
   const [first] = changes(one.aspects, other.aspects);
   if (!first) return undefined;
-  const none = { one: undefined, other: undefined, before: [], same: one.deeds.length };
+  const definitions = definitionsOf(one, other);
+  const none = { definitions, one: undefined, other: undefined, before: [], same: one.deeds.length };
   const values = [first.values[0] ?? null, first.values[1] ?? null] as const;
   return {
     ...none,
@@ -82,6 +86,9 @@ const definitionOnly = (one: Signature, other: Signature): Divergence | undefine
     cause: `${first.text}; nothing was done otherwise`,
   };
 };
+
+const definitionsOf = (one: Signature, other: Signature): Divergence['definitions'] =>
+  changes(one.aspects, other.aspects).map(({ path, text }) => ({ path: `/agent${path}`, text }));
 
 type Change = {
   readonly area: DivergenceArea;
@@ -134,18 +141,29 @@ const named = (
     // A rule that is gone moves those behind it: what is gone or new says more than what has moved.
     .sort((left, right) => Number(left.how === 'changed') - Number(right.how === 'changed'));
 
-const toolChanges = (one: Aspects['tools'], other: Aspects['tools']): readonly Change[] => {
-  const all = named(one, other);
+const toolChanges = (left: Aspects['tools'], right: Aspects['tools']): readonly Change[] => {
+  const [one, other] = [left, right].map((tools) =>
+    Object.fromEntries(Object.entries(tools).map(([name, parts]) => [name, canonical(parts)])),
+  );
+  const all = named(one ?? {}, other ?? {});
   const made = all.filter(({ how }) => how === 'new');
   return all.flatMap(({ name, how, values }): readonly Change[] => {
     const now = how === 'dropped' ? made.find((tool) => tool.values[1] === values[0]) : undefined;
     // Said with the tool whose new name it is.
     if (how === 'new' && all.some((tool) => tool.how === 'dropped' && tool.values[0] === values[1]))
       return [];
-    const text = now ? `the tool ${name} is called ${now.name}` : `the tool ${name} is ${how}`;
-    return [{ area: 'tool', path: `/tools/${name}`, text, names: now ? [name, now.name] : [name], values }];
+    const parts = how === 'changed' ? partsApart(left[name], right[name]) : [];
+    const words = parts.length === 0 ? '' : `: ${parts.join(', ')}`;
+    const text = now ? `the tool ${name} is called ${now.name}` : `the tool ${name} is ${how}${words}`;
+    const path = parts.length === 1 ? `/tools/${name}/${parts[0] ?? ''}` : `/tools/${name}`;
+    return [{ area: 'tool', path, text, names: now ? [name, now.name] : [name], values }];
   });
 };
+
+type Parts = Aspects['tools'][string] | undefined;
+
+const partsApart = (one: Parts, other: Parts): readonly string[] =>
+  Object.keys({ ...one, ...other }).filter((part) => one?.[part] !== other?.[part]);
 
 type Sides = readonly [Deed | undefined, Deed | undefined];
 
@@ -186,13 +204,15 @@ const wasDecided = (sides: Sides): boolean =>
 const worldCause = ([left, right]: Sides): string =>
   `the same call ended otherwise: ${endText(left)} here, ${endText(right)} there`;
 
-/** Both did both, the other way round. */
+/** Both did both, the other way round; a read counts where the other is a write. */
 const swapped = (one: Signature, other: Signature, [left, right]: Sides): string | undefined => {
-  if (left?.kind !== 'call' || right?.kind !== 'call') return undefined;
+  if (!left || !right || left.kind === 'turn' || right.kind === 'turn') return undefined;
+  if (left.kind === 'read' && right.kind === 'read') return undefined;
   const did = ({ deeds }: Signature, deed: Deed): boolean =>
     deeds.some(({ value }) => isSame(value, deed.value));
   if (!did(one, right) || !did(other, left)) return undefined;
-  return `the order of writes: ${left.what} came before ${right.what}, and now comes after it`;
+  const what = left.kind === right.kind ? 'writes' : 'calls';
+  return `the order of ${what}: ${left.what} came before ${right.what}, and now comes after it`;
 };
 
 const modelCause = ([left, right]: Sides): string => {

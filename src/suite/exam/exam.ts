@@ -16,9 +16,10 @@ import { traceOf, type Trace } from '../../rehearse/trace.ts';
 import { countOf } from '../../view/format.ts';
 import { FAULT_SEED, faultWords, withSeed, type Fault, type FaultCount } from '../fault-plan.ts';
 import { scratch } from '../scratch.ts';
-import { aspectsOf, deedsOf } from './deeds.ts';
+import { aspectsOf, deedsOf, type Deed } from './deeds.ts';
 import { divergenceOf, type Divergence, type Signature } from './divergence.ts';
-import { inPeaceOrNot } from './expect.ts';
+import type { LogEvent, RequestProblemKind } from '../../event/events.ts';
+import { inPeaceOrNot, type Expect } from './expect.ts';
 import { judge, type Problem } from './judge.ts';
 import { guardNetwork } from './network-guard.ts';
 import { playScenario, type Candidate, type Playing } from './play.ts';
@@ -179,10 +180,16 @@ export const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
 
 type Judged = Omit<ExamRun, 'scenario' | 'model' | 'repeat' | 'live' | 'ms'>;
 
-const judgedRun = async ({ scenario, live }: Candidate, playing: Playing): Promise<Judged> => {
+const judgedRun = async ({ scenario, live, check }: Candidate, playing: Playing): Promise<Judged> => {
   const { session, events, agent, unfired, answers, chance } = playing;
   const trace = withoutDistorted(traceOf(session, events), playing.distorted);
-  const problems = await judge(scenario.expect, { ...playing, trace });
+  const silent = expectsFailure(scenario.expect) ? undefined : silence(events);
+  if (silent !== undefined)
+    return { ...broken(silent), steps: trace.spent.requests, events: events.length, chance };
+  const problems = [
+    ...(await judge(scenario.expect, { ...playing, trace })),
+    ...((await check?.(playing)) ?? []),
+  ];
   const { definition } = agent;
   const ends = new Map(
     events.flatMap(({ type, data, seq }) => (type === 'turn.ended' ? [[data.turn, seq] as const] : [])),
@@ -240,6 +247,31 @@ const closedTo = ({ refused }: Playing): readonly Problem[] =>
     message: `${host} was wanted and is closed; "network" opens it by name`,
   }));
 
+const NO_ANSWER: ReadonlySet<RequestProblemKind> = new Set([
+  'rate-limited',
+  'overloaded',
+  'unavailable',
+  'interrupted',
+  'timeout',
+  'bad-response',
+  'authentication',
+  'no-balance',
+]);
+
+const expectsFailure = ({ outcome }: Expect): boolean => outcome === 'failed' || outcome.includes('failed');
+
+/** The last turn ended because the provider gave no answer: nothing can be expected of an answer that is not there. */
+const silence = (events: readonly LogEvent[]): Error | undefined => {
+  const end = events.findLast(({ type }) => type === 'turn.ended');
+  const last = events.findLast(({ type }) => type === 'request.failed' || type === 'response.received');
+  if (end?.type !== 'turn.ended' || end.data.outcome !== 'failed' || last?.type !== 'request.failed')
+    return undefined;
+  const { kind, status, message } = last.data.problem;
+  if (!NO_ANSWER.has(kind)) return undefined;
+  const words = [kind, status].filter((word) => word !== undefined).join(', status ');
+  return badInput('no-answer', `The model gave no answer (${words}): ${message}`);
+};
+
 const broken = (error: unknown): Judged => {
   const code = isOnrecordError(error) ? error.code : 'unexpected';
   const message = error instanceof Error ? error.message : String(error);
@@ -266,4 +298,43 @@ export const differencesOf = (runs: readonly ExamRun[]): readonly PairDifference
       }),
     );
   });
+};
+
+export type Reordered = {
+  readonly scenario: string;
+  readonly models: readonly [string, string];
+  /** Tools of the reads, in the order of the one and of the other. */
+  readonly reads: readonly [readonly string[], readonly string[]];
+};
+
+/** Pairs without a difference that read in another order: no difference, but worth a line. */
+export const reorderedIn = (runs: readonly ExamRun[]): readonly Reordered[] => {
+  const first = runs.filter(({ repeat, signature }) => repeat === 1 && signature !== undefined);
+  return first.flatMap((one, i) =>
+    first.slice(i + 1).flatMap((other): readonly Reordered[] => {
+      if (one.scenario !== other.scenario || !one.signature || !other.signature) return [];
+      if (divergenceOf(one.signature, other.signature)) return [];
+      const reads = reorderedReads(one.signature.deeds, other.signature.deeds);
+      return reads ? [{ scenario: one.scenario, models: [one.model, other.model], reads }] : [];
+    }),
+  );
+};
+
+/** The first group of reads between two writes that stands in another order; the deeds are otherwise the same. */
+const reorderedReads = (one: readonly Deed[], other: readonly Deed[]): Reordered['reads'] | undefined => {
+  for (let from = 0; from < one.length; from++) {
+    if (one[from]?.kind !== 'read') continue;
+    let to = from;
+    while (one[to]?.kind === 'read') to++;
+    const [left, right] = [one, other].map((deeds) =>
+      deeds
+        .slice(from, to)
+        .map((deed, at) => ({ ...deed, at }))
+        .sort((a, b) => a.seq - b.seq),
+    );
+    if (left && right && left.some(({ at }, i) => right[i]?.at !== at))
+      return [left.map(({ what }) => what), right.map(({ what }) => what)];
+    from = to;
+  }
+  return undefined;
 };

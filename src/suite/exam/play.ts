@@ -12,6 +12,7 @@ import type { Agent } from '../../worker/agent.ts';
 import { Boundaries, type Kill, type Seen } from '../crash/boundary.ts';
 import { SimulatedLife } from '../crash/life.ts';
 import { FaultPlan, type Fault, type FaultCount } from '../fault-plan.ts';
+import type { Check } from './coded.ts';
 import { changedFiles, deskDigests, layDesk } from './desk.ts';
 import { answersIn, Living, type Progress } from './living.ts';
 import { openedHosts, within } from './network-guard.ts';
@@ -31,6 +32,8 @@ export type Candidate = {
   readonly model: Model | undefined;
   /** Asked for real: its answers, and the time they take, are not the same each time. */
   readonly live: boolean;
+  /** Of a scenario that code has made. */
+  readonly check?: Check;
   /** The desk is furnished before the agent is made: its tools want their folders. */
   readonly deskFirst: boolean;
 };

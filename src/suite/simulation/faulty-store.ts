@@ -48,6 +48,7 @@ export const faultyStore = (
     head: (session) => alive(() => inner.head(session)),
     blob: (digest) => alive(() => inner.blob(digest)),
     sessions: (query) => alive(() => inner.sessions(query)),
+    counts: () => alive(() => inner.counts()),
     claim: (request: ClaimRequest): Promise<Claim> => alive(() => inner.claim(request)),
     renew: (session, epoch, until) => alive(() => inner.renew(session, epoch, until)),
     release: (session, epoch) => alive(() => inner.release(session, epoch)),
