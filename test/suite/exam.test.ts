@@ -1,8 +1,7 @@
 /** The shipped suite passes, and what is planted into its agents is found where it is. */
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scriptedModel, tool } from '../../src/index.ts';
+import { scriptedModel } from '../../src/index.ts';
 import type { Script } from '../../src/model/script.ts';
 import { baselineOf, baselineText, changedFrom } from '../../src/suite/exam/baseline.ts';
 import { divergenceOf, type Divergence } from '../../src/suite/exam/divergence.ts';
@@ -10,7 +9,6 @@ import { differencesOf, runExams, type ExamRun } from '../../src/suite/exam/exam
 import type { Candidate } from '../../src/suite/exam/play.ts';
 import { passPower, wilson } from '../../src/suite/exam/rates.ts';
 import type { Agent } from '../../src/worker/agent.ts';
-import { defineAgent } from '../../src/worker/agent.ts';
 import { onStage, ROOT } from '../cli/project.ts';
 import {
   complaints,
@@ -278,67 +276,6 @@ test('a-baseline-reads-back, and says what is new and what is gone', async () =>
     { scenario: 'x/new', how: 'new' },
   ]);
   expect(changedFrom(baseline, [], false)).toEqual([]);
-});
-
-test('the-network-is-closed: a tool that reaches for a host gets none, unless it is opened by name', async () => {
-  let asked = 0;
-  const server = createServer((_, response) => {
-    asked++;
-    response.end('secret');
-  });
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', listening.resolve);
-  await listening.promise;
-  const { port } = server.address() as { readonly port: number };
-  const base = await shipped('research/two-summaries');
-  const reach = tool({
-    name: 'reach',
-    description: 'Reaches out.',
-    inputSchema: { type: 'object' },
-    effect: 'none',
-    execute: async () => (await fetch(`http://127.0.0.1:${port}/`)).text(),
-  });
-  const script: Script = { name: 's', steps: [{ calls: [{ tool: 'reach' }] }, { text: 'Done.' }] };
-  const played = (network: readonly string[]): Promise<ExamRun> =>
-    runOne({
-      ...base,
-      model: scriptedModel(script),
-      agent: ({ model }) =>
-        defineAgent({
-          name: 'reacher',
-          instructions: '',
-          tools: [reach],
-          model: model ?? scriptedModel(script),
-        }),
-      scenario: {
-        ...base.scenario,
-        network,
-        turns: ['Reach.'],
-        expect: {
-          ...base.scenario.expect,
-          calls: [{ tool: 'reach', end: 'ok' }],
-          asked: [],
-          changed: [],
-          match: 'strict',
-        },
-      },
-    });
-  try {
-    const closed = await played([]);
-    expect(closed.verdict).toBe('failed');
-    expect(closed.problems).toContainEqual({
-      expectation: 'network',
-      message: expect.stringContaining('127.0.0.1'),
-    });
-    expect(asked).toBe(0);
-    expect((await played(['127.0.0.1'])).verdict).toBe('passed');
-    expect(asked).toBe(1);
-    // When nobody examines, nothing is guarded.
-    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('secret');
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
 });
 
 test('rates-are-those-of-the-formulas', () => {
