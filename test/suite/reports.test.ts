@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { sha256 } from '../../src/event/canonical.ts';
 import { ratesOf } from '../../src/cli/exam-lines.ts';
 import { scriptedModel } from '../../src/index.ts';
 import type { Model } from '../../src/model/model.ts';
@@ -46,6 +47,44 @@ test('the page escapes what others wrote and holds no script', async () => {
   expect(page).not.toMatch(/<script|<img|<link|@import|url\(/);
   expect(page).toContain('&lt;img src=');
   expect(page).toContain('class="here"');
+});
+
+test('each deed leads to the exact request that it came from, where there is something to look at', async () => {
+  const candidate = await shipped('research/two-summaries');
+  const play = (text: string) => async (): Promise<Candidate> => ({
+    ...candidate,
+    model: scriptedModel(script(text)),
+  });
+  const report = await runExams({
+    exams: [
+      {
+        name: 'other',
+        candidates: new Map([
+          ['one', play('# Short')],
+          ['two', play(EVIL)],
+        ]),
+      },
+      { name: 'same', candidates: new Map([['as written', async () => candidate]]) },
+    ],
+    requests: true,
+  });
+  const page = examPage(report, differencesOf(report.runs));
+  const ids = new Set([...page.matchAll(/<pre id="([^"]+)">/g)].map(([, id]) => id));
+  const links = [...page.matchAll(/<a href="#([^"]+)">/g)].map(([, id]) => id);
+  expect(links.length).toBeGreaterThanOrEqual(4);
+  expect(links.filter((id) => !ids.has(id))).toEqual([]);
+  // Two requests of each side; none of the scenario that is as it should be.
+  expect([...ids].map((id) => id?.replace(/\d+$/, ''))).toEqual([
+    'run-1-request-',
+    'run-1-request-',
+    'run-2-request-',
+    'run-2-request-',
+  ]);
+  for (const { digest, body = '' } of report.runs.flatMap(({ requests }) => requests)) {
+    expect(digest).toBe(sha256(body));
+    expect(JSON.parse(body)).toMatchObject({ instructions: expect.any(String) });
+  }
+  expect(page).not.toMatch(/<img|<script/);
 });
 
 test.skipIf(chromium === undefined)(

@@ -10,6 +10,7 @@ import {
   REPEAT_MAX,
   runExams,
   type ExamReport,
+  type ExamRun,
   type PairDifference,
 } from '../../suite/exam/exam.ts';
 import { FAULT_SEED_MAX, type Fault } from '../../suite/fault-plan.ts';
@@ -146,6 +147,7 @@ const examined = async (cli: Cli, input: Input, path: string): Promise<ExamRepor
       signal: cli.interrupt.signal,
       ...faultsOf(cli, input),
       seed,
+      requests: givenOption(input, 'html') !== undefined,
       ...(jobs !== undefined && { jobs }),
       onProgress: (done, total, bad) =>
         progress.set({ done, total, unit: 'runs', note: line`${formatCount(bad)} not passed` }),
@@ -272,6 +274,12 @@ const writeReports = async (cli: Cli, input: Input, report: ExamReport): Promise
   }
 };
 
+/** The texts of requests are for the page. */
+const withoutBodies = (one: ExamRun): ExamRun => ({
+  ...one,
+  requests: one.requests.map(({ seq, turn, step, bytes, digest }) => ({ seq, turn, step, bytes, digest })),
+});
+
 type Printed = {
   readonly report: ExamReport;
   readonly differences: readonly PairDifference[];
@@ -286,6 +294,7 @@ const print = (cli: Cli, input: Input, { report, differences, changed, path, act
     screen.json({
       noise: NOISE,
       ...report,
+      runs: report.runs.map(withoutBodies),
       rates: ratesOf(report.runs),
       differences,
       reordered: reorderedIn(report.runs),

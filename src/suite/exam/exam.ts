@@ -22,6 +22,7 @@ import type { LogEvent, RequestProblemKind } from '../../event/events.ts';
 import { inPeaceOrNot, type Expect } from './expect.ts';
 import { judge, type Problem } from './judge.ts';
 import { guardNetwork } from './network-guard.ts';
+import { BODIES_BYTES_MAX, sentRequests, type Room, type SentRequest } from './sent-requests.ts';
 import { playScenario, type Candidate, type Playing } from './play.ts';
 
 /** Runs of one command. */
@@ -50,6 +51,8 @@ export type ExamRun = {
   /** US dollars; undefined where a part of it is unknown. */
   readonly cost: number | undefined;
   readonly events: number;
+  /** Rebuilt from the record, where they are asked for. */
+  readonly requests: readonly SentRequest[];
   /** What of its faults came by chance. */
   readonly chance: readonly FaultCount[];
   /** Real milliseconds. */
@@ -69,6 +72,8 @@ export type ExamOptions = {
   readonly faults?: readonly Fault[];
   /** Of faults that come by probability and have none of their own. Each run has its own chance from it. */
   readonly seed?: number;
+  /** Keeps the exact requests, for a page. */
+  readonly requests?: boolean;
   /** Runs at the same time; default as many as there are processors. */
   readonly jobs?: number;
   readonly signal?: AbortSignal;
@@ -95,6 +100,7 @@ type Planned = {
 export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
   const { exams, repeat = 1, signal, onProgress, jobs = availableParallelism() } = options;
   const { faults = [], seed = FAULT_SEED } = options;
+  const room: Room | undefined = options.requests === true ? { bytes: BODIES_BYTES_MAX } : undefined;
   const planned = exams.flatMap(({ name, candidates }) =>
     [...candidates].flatMap(([model, made]) =>
       Array.from({ length: repeat }, (_, i): Planned => ({ exam: name, model, repeat: i + 1, made })),
@@ -113,7 +119,7 @@ export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
   const work = async (): Promise<void> => {
     for (const [i, one] of left) {
       if (signal?.aborted === true) return;
-      const run = await runOne(one, root, { faults, seed });
+      const run = await runOne(one, root, { faults, seed, room });
       runs[i] = run;
       if (run.verdict !== 'passed') bad++;
       onProgress?.(++done, planned.length, bad);
@@ -134,13 +140,17 @@ export const runExams = async (options: ExamOptions): Promise<ExamReport> => {
   };
 };
 
-type Chance = { readonly faults: readonly Fault[]; readonly seed: number };
+type Given = {
+  readonly faults: readonly Fault[];
+  readonly seed: number;
+  readonly room: Room | undefined;
+};
 
 /** Whatever else is run: this run of this scenario has the same chance again. */
 const seedOf = ({ exam, repeat }: Planned, seed: number): number =>
   Number.parseInt(sha256(`${seed} ${exam} ${repeat}`).slice(0, 8), 16);
 
-const runOne = async (planned: Planned, root: string, { faults, seed }: Chance): Promise<ExamRun> => {
+const runOne = async (planned: Planned, root: string, { faults, seed, room }: Given): Promise<ExamRun> => {
   const { exam, model, repeat, made } = planned;
   const began = systemClock.monotonic();
   const folder = mkdtempSync(join(root, 'run-'));
@@ -157,9 +167,10 @@ const runOne = async (planned: Planned, root: string, { faults, seed }: Chance):
     const { scenario } = candidate;
     const expect = faults.length > 0 ? inPeaceOrNot(scenario.expect) : scenario.expect;
     const judged = await judgedRun({ ...candidate, scenario: { ...scenario, expect } }, playing);
-    return { ...head, live, ...judged, ms: systemClock.monotonic() - began };
+    const requests = room ? await sentRequests(playing, room) : [];
+    return { ...head, live, ...judged, requests, ms: systemClock.monotonic() - began };
   } catch (error) {
-    return { ...head, live, ...broken(error), ms: systemClock.monotonic() - began };
+    return { ...head, live, ...broken(error), requests: [], ms: systemClock.monotonic() - began };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -178,7 +189,7 @@ export const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-type Judged = Omit<ExamRun, 'scenario' | 'model' | 'repeat' | 'live' | 'ms'>;
+type Judged = Omit<ExamRun, 'scenario' | 'model' | 'repeat' | 'live' | 'requests' | 'ms'>;
 
 const judgedRun = async ({ scenario, live, check }: Candidate, playing: Playing): Promise<Judged> => {
   const { session, events, agent, unfired, answers, chance } = playing;

@@ -121,7 +121,9 @@ const byCallback: Refusal = (error, self, args) => {
   return undefined;
 };
 
-const byRejection: Refusal = (error) => Promise.reject(error);
+const byRejection: Refusal = async (refused) => {
+  throw refused;
+};
 
 const QUESTION = /^(?:lookup$|resolve|reverse)/;
 

@@ -2,11 +2,12 @@
  * A report as one page that can be sent to somebody: no script, nothing loaded from anywhere, every text of others
  * escaped and made visible. What is shown is filtered by the style alone.
  */
-import { countOf, formatCost, formatDuration } from '../../view/format.ts';
+import { countOf, formatBytes, formatCost, formatDuration } from '../../view/format.ts';
 import { STYLE as BASE } from '../crash/report-style.ts';
 import { markup, pagePolicy, type Markup } from '../markup.ts';
 import { NOISE, type Deed } from './deeds.ts';
 import type { Divergence } from './divergence.ts';
+import type { SentRequest } from './sent-requests.ts';
 import type { ExamReport, ExamRun, PairDifference, RunVerdict } from './exam.ts';
 
 /** UTF-16 units of a call's arguments that are shown. */
@@ -19,7 +20,7 @@ const STYLE: string = `${BASE}
 body:has(#only-bad:checked) .exam.quiet, body:has(#only-other:checked) .exam:not(.other) { display: none; }
 .exam { margin-top: 8px; background: var(--sheet); border: 1px solid var(--hair); border-radius: 6px; }
 .exam > summary { padding: 10px 12px; cursor: pointer; overflow-wrap: anywhere; }
-.exam > summary .one { color: var(--c); font-weight: 500; margin-left: 12px; white-space: nowrap; }
+.exam > summary .one { color: var(--c); font-weight: 500; margin-left: 12px; }
 .exam > div { padding: 0 12px 12px; overflow-wrap: anywhere; }
 .exam ul { margin: 4px 0; padding-left: 20px; color: var(--c); }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr)); gap: 12px; margin-top: 12px; }
@@ -27,6 +28,12 @@ body:has(#only-bad:checked) .exam.quiet, body:has(#only-other:checked) .exam:not
 .sides li { padding: 6px 8px; border-bottom: 1px solid var(--hair); font-size: 0.8125rem; }
 .sides li.here { background: var(--fail-soft); }
 .sides li > code { display: block; }
+.sides a { color: inherit; }
+.sides section { margin-top: 12px; min-width: 0; }
+.request { margin-top: 6px; font-size: 0.75rem; color: var(--ink-3); }
+.request > summary { padding: 6px 0; cursor: pointer; overflow-wrap: anywhere; }
+.request > pre { margin: 0; padding: 8px; max-height: 24rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--well); border-radius: 4px; font: 0.75rem/1.5 ui-monospace, "SF Mono", Consolas, monospace; color: var(--ink-2); }
+.request > pre:target { outline: 2px solid var(--ink-3); }
 `;
 
 const SIGNS: Readonly<Record<RunVerdict, readonly [sign: string, state: string]>> = {
@@ -110,7 +117,7 @@ const exam = (scenario: string, runs: readonly ExamRun[], differences: readonly 
   return markup`<details class="exam ${quiet ? 'quiet' : ''} ${pairs.length > 0 ? 'other' : ''}"${{ markup: quiet ? '' : ' open' }}>
 <summary>${scenario} ${verdicts}</summary>
 <div>${here.map(problems)}${pairs.map(pair)}
-<div class="sides">${here.filter(({ repeat }) => repeat === 1).map((run) => side(run, pairs[0]))}</div>
+<div class="sides">${here.filter(({ repeat }) => repeat === 1).map((run) => side(run, { pair: pairs[0], quiet, at: runs.indexOf(run) }))}</div>
 </div>
 </details>`;
 };
@@ -124,7 +131,10 @@ const pair = ({ models, divergence }: PairDifference): Markup => {
   const { path, cause, values } = divergence;
   const text = (value: (typeof values)[number]): string =>
     value === undefined ? 'nothing more' : cut(JSON.stringify(value));
-  return markup`<p class="verdict fail">First difference${path === '' ? '' : ` at ${path}`}: ${cause}.</p>
+  const definitions = (divergence.one || divergence.other ? divergence.definitions : []).map(
+    ({ path: where, text: words }) => markup`<p class="cap">request 1: ${words} <code>${where}</code></p>`,
+  );
+  return markup`${definitions}<p class="verdict fail">First difference${path === '' ? '' : ` at ${path}`}: ${cause}.</p>
 <p class="cap">${models[0]}: <code>${text(values[0])}</code></p><p class="cap">${models[1]}: <code>${text(values[1])}</code></p>`;
 };
 
@@ -132,16 +142,37 @@ const cut = (text: string): string =>
   text.length > ARGS_SHOWN_MAX ? `${text.slice(0, ARGS_SHOWN_MAX)}…` : text;
 
 /** What one model did, in order; the deed in which it first differs is marked. */
-const side = ({ model, signature, steps, cost }: ExamRun, first: PairDifference | undefined): Markup => {
-  const deeds = signature?.deeds ?? [];
+const side = (run: ExamRun, { pair: first, quiet, at }: SidePlace): Markup => {
+  const { model, signature, steps, cost } = run;
+  // As they happened: a signature has its reads in an order of its own.
+  const deeds = (signature?.deeds ?? []).toSorted((left, right) => left.seq - right.seq);
+  // Where all is well nobody has to look, and the page stays small.
+  const requests = quiet ? [] : run.requests;
+  const idOf = ({ seq }: SentRequest): string => `run-${at + 1}-request-${seq}`;
+  const before = (deed: Deed): SentRequest | undefined => requests.findLast(({ seq }) => seq < deed.seq);
   return markup`<section><h2>${model}</h2><p class="cap">${countOf(steps, 'step')}, ${formatCost(cost)}</p>
-<ol>${deeds.map((deed) => item(deed, first?.divergence))}</ol></section>`;
+<ol>${deeds.map((deed) => item(deed, first?.divergence, linkTo(before(deed), idOf)))}</ol>
+${requests.map((sent) => exact(sent, idOf(sent)))}</section>`;
 };
 
-const item = (deed: Deed, divergence: Divergence | undefined): Markup => {
+type SidePlace = {
+  readonly pair: PairDifference | undefined;
+  readonly quiet: boolean;
+  /** Of the run in the report. */
+  readonly at: number;
+};
+
+const linkTo = (sent: SentRequest | undefined, idOf: (sent: SentRequest) => string): Markup =>
+  sent ? markup` <a href="#${idOf(sent)}">request ${String(sent.seq)}</a>` : NOTHING;
+
+/** The link goes to what is inside, so that a browser opens it. */
+const exact = ({ seq, turn, step, bytes, digest, body }: SentRequest, id: string): Markup =>
+  markup`<details class="request"><summary>request ${String(seq)}, step ${`${turn}.${step}`}, ${formatBytes(bytes)}, SHA-256 ${digest.slice(0, 12)}…</summary><pre id="${id}">${body ?? 'Too large to be kept in this page.'}</pre></details>`;
+
+const item = (deed: Deed, divergence: Divergence | undefined, request: Markup): Markup => {
   const here = deed === divergence?.one || deed === divergence?.other;
   const { args, end, verdict, reason } = deed.value;
   const how = [verdict, end, reason].filter((word) => typeof word === 'string').join(', ');
   const shown = args === undefined ? NOTHING : markup`<code>${cut(JSON.stringify(args))}</code>`;
-  return markup`<li class="${here ? 'here' : ''}">${String(deed.seq)} <b>${deed.what}</b> <span class="cap">${how}</span>${shown}</li>`;
+  return markup`<li class="${here ? 'here' : ''}">${String(deed.seq)} <b>${deed.what}</b> <span class="cap">${how}${request}</span>${shown}</li>`;
 };
