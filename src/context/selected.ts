@@ -1,5 +1,5 @@
 /** A conversation under a choice: what stands in requests for each of its entries, if anything. */
-import { canonical } from '../event/canonical.ts';
+import { isSame } from '../event/canonical.ts';
 import type { Choice, LeaveOutReason } from '../event/choice.ts';
 import type { EventData } from '../event/events.ts';
 import { isSigned } from '../event/signed.ts';
@@ -93,8 +93,7 @@ export class Selected {
 const sameEntries = (one: readonly Entry[], other: readonly Entry[]): boolean =>
   one.length === other.length && one.every((entry, i) => entry === other[i]);
 
-export const sameChoice = (one: Choice, other: Choice): boolean =>
-  one === other || canonical(one) === canonical(other);
+export const sameChoice = (one: Choice, other: Choice): boolean => isSame(one, other);
 
 export type Change = {
   readonly conversation: Conversation;

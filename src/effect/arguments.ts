@@ -1,8 +1,10 @@
 /** From the raw text that a model sent to arguments that may lead to an effect, or the reason why not. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Digest } from '../event/canonical.ts';
 import type { ToolDefinition } from '../event/definition.ts';
 import { parseStrict, type StrictValue } from '../event/strict.ts';
+import { fitsOrdinary } from './ordinary-schema.ts';
 
 export type Decoded =
   | { readonly ok: true; readonly value: StrictValue; readonly canonical: string }
@@ -68,6 +70,7 @@ const kindOf = (value: StrictValue): string =>
 
 /** Holds decoded arguments against the tool's recorded JSON Schema. The message is for the model. */
 export const checkSchema = (tool: ToolDefinition, value: StrictValue): string | undefined => {
+  if (fitsOrdinary(tool.inputSchema, value)) return undefined;
   const validate = validatorOf(tool);
   if (typeof validate === 'string') return validate;
   if (validate(forAjv(value))) return undefined;
@@ -108,9 +111,18 @@ const validatorOf = (tool: ToolDefinition): ValidateFunction | string => {
   return validate;
 };
 
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+let loaded: Ajv2020 | undefined;
+
+/** Loaded when the first schema needs it, which takes longer than all else that a short command does. */
+const validators = (): Ajv2020 => {
+  if (loaded) return loaded;
+  const library = createRequire(import.meta.url)('ajv/dist/2020.js') as { readonly Ajv2020: typeof Ajv2020 };
+  loaded = new library.Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  return loaded;
+};
 
 const compile = (tool: ToolDefinition): ValidateFunction | string => {
+  const ajv = validators();
   try {
     return ajv.compile(tool.inputSchema);
   } catch (error) {

@@ -72,6 +72,37 @@ const sortedObject = (object: JsonMembers, found: Found): Json => {
   return copy;
 };
 
+/** Whether `canonical` takes a value. Cycles are no JSON. */
+export const isJson = (value: unknown): value is Json => {
+  try {
+    return holdsJson(value);
+  } catch {
+    // A cycle, or a getter that throws.
+    return false;
+  }
+};
+
+const holdsJson = (value: unknown): boolean => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (Array.isArray(value)) return value.every(holdsJson);
+  for (const key of Object.keys(value)) {
+    const member = (value as JsonMembers)[key];
+    if (member !== undefined && !holdsJson(member)) return false;
+  }
+  return true;
+};
+
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 /** Up to so many keys are sorted by insertion, which costs less than a call of Array.prototype.sort. */

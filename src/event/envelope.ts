@@ -55,12 +55,13 @@ export const seal = (
 ): { readonly event: LogEvent; readonly stored: StoredEvent } => {
   const { seq, at, prev } = place;
   const { type } = event;
-  const data = canonicalForm(event.data);
-  // Keys stand in canonical order here, so only `data` has to be sorted.
-  const body = `{"at":${at},"data":${data.text},"seq":${seq},"type":${JSON.stringify(type)},"v":${versionOf(UPCASTS, type)}}`;
+  const { text, value } = canonicalForm(event.data);
+  // Keys stand in canonical order here, so only `data` has to be sorted. The names of types are plain words.
+  const opening = `{"at":${at},"data":`;
+  const rest = `,"seq":${seq},"type":"${type}","v":${versionOf(UPCASTS, type)}}`;
   return {
-    event: { type, data: data.value, seq, at } as LogEvent,
-    stored: { seq, hash: chainHash(prev, body), body },
+    event: { type, data: value, seq, at } as LogEvent,
+    stored: { seq, hash: linkHash(prev, sha256(text), opening + rest), body: opening + text + rest },
   };
 };
 

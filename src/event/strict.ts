@@ -8,6 +8,9 @@
  * values give equal text, digits are never lost; (3) linear in the length of the text.
  */
 
+import { canonical } from './canonical.ts';
+import type { Json } from './json.ts';
+
 export type StrictValue =
   | string
   | number
@@ -35,6 +38,8 @@ export type StrictResult =
     };
 
 export const STRICT_DEPTH_MAX = 100;
+/** Longer texts are read once and not twice, whatever they hold. */
+const PLAIN_LENGTH_MAX = 64 * 1024;
 /** UTF-16 code units of one text. */
 export const STRICT_LENGTH_MAX: number = 4 * 1024 * 1024;
 /** Digits of one whole number. */
@@ -59,6 +64,8 @@ export const parseStrict = (text: string, depthMax: number = STRICT_DEPTH_MAX): 
       message: `the text has ${text.length} characters, the limit is ${STRICT_LENGTH_MAX}`,
       position: STRICT_LENGTH_MAX,
     };
+  const plain = readPlain(text, depthMax);
+  if (plain) return plain;
   const reader = new Reader(text, depthMax);
   try {
     const value = reader.document();
@@ -68,6 +75,33 @@ export const parseStrict = (text: string, depthMax: number = STRICT_DEPTH_MAX): 
     const { reason, message, position } = refusal;
     return { ok: false, reason, message, position };
   }
+};
+
+/**
+ * What JSON.parse and JSON.stringify give back character by character has no key twice, no digit that a double does
+ * not hold and no half of a surrogate pair. Most texts are like that, and these two are ten times as fast. Undefined
+ * for any other text, also for one that is refused.
+ */
+const readPlain = (text: string, depthMax: number): StrictResult | undefined => {
+  // An escape may hide half of a pair, which both would hand on.
+  if (text.length > PLAIN_LENGTH_MAX || text.includes('\\u')) return undefined;
+  try {
+    const value = JSON.parse(text) as StrictValue;
+    if (!isPlain(value, depthMax) || JSON.stringify(value) !== text) return undefined;
+    return { ok: true, value, canonical: canonical(value as Json) };
+  } catch {
+    return undefined;
+  }
+};
+
+/** Not too deep, and without whole numbers that have to become BigInt. */
+const isPlain = (value: StrictValue, depth: number): boolean => {
+  if (depth < 0) return false;
+  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every((item) => isPlain(item, depth - 1));
+  for (const key in value) if (!isPlain(value[key] as StrictValue, depth - 1)) return false;
+  return true;
 };
 
 /** Whether a number that another reader made of this text is the one that stands there. */

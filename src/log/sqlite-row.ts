@@ -20,6 +20,8 @@ export type ListedRow = {
 };
 export type CountRow = { status: SessionSummary['status']; sessions: number };
 export type BlobRow = { size: number; body: Uint8Array };
+/** `given`: the head of the other log that was asked for. */
+export type FoundHead = { id: number; epoch: number; head: number | null; given?: number };
 export type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
 
 export const hex = (bytes: Uint8Array): Digest =>
@@ -28,6 +30,18 @@ export const hex = (bytes: Uint8Array): Digest =>
 /** Canonical JSON is well-formed text without NUL, so SQLite's text keeps it byte for byte. */
 export const storedBody = (body: string): string | Uint8Array =>
   body.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(body) : body;
+
+/** A body as long as its size is stored plain; a packed one is always shorter. */
+export const storedBlob = (bytes: Uint8Array): Uint8Array => {
+  const packed = bytes.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(bytes) : bytes;
+  return packed.length < bytes.length ? packed : bytes;
+};
+
+/** In the order of the statement that sets it. */
+export const summaryRow = (summary: SessionSummary): readonly (string | number | null)[] => {
+  const { agent, tenant, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
+  return [agent, tenant, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
+};
 
 export const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
   seq,

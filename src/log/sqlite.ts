@@ -8,7 +8,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdDecompressSync } from 'node:zlib';
 import { systemClock, type Clock } from '../clock.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
@@ -21,14 +21,16 @@ import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
-  COMPRESS_BYTES_MIN,
   countsOf,
   hex,
   listed,
+  storedBlob,
   storedBody,
   storedEvent,
+  summaryRow,
   type BlobRow,
   type CountRow,
+  type FoundHead,
   type EventRow,
   type LeaseRow,
   type ListedRow,
@@ -110,10 +112,10 @@ export class SqliteLog implements LogStore {
     this.#placement = new Placement([this.#path, `${this.#path}-wal`], () => this.#clock.monotonic());
   }
 
-  async append(append: Append): Promise<void> {
+  append(append: Append): Promise<void> {
     const { session, expected, events } = append;
     const change = { session, head: expected + events.length };
-    await this.#write(() => this.#apply(append), { change });
+    return this.#write(() => this.#apply(append), { change });
   }
 
   async read(
@@ -251,13 +253,14 @@ export class SqliteLog implements LogStore {
       else for (const pending of batch) this.#commit([pending]);
       return;
     }
-    for (const [i, { resolve: done, reject }] of batch.entries()) {
+    batch.forEach(({ resolve: done, reject }, i) => {
       const outcome = outcomes[i];
       if (outcome && 'refusal' in outcome) reject(outcome.refusal);
       else done(outcome?.value);
-    }
-    for (const [i, { change }] of batch.entries())
+    });
+    batch.forEach(({ change }, i) => {
       if (change && outcomes[i] && 'value' in outcomes[i]) this.#tell(change);
+    });
   }
 
   /** A lock of another process is waited for without stopping the event loop; other faults are answers. */
@@ -278,27 +281,33 @@ export class SqliteLog implements LogStore {
   /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
   #apply(append: Append): void {
     const { session, expected, events, epoch, fork } = append;
-    const row = this.#prepare(sql.FIND_HEAD).get(session) as
-      | { id: number; epoch: number; head: number | null }
-      | undefined;
+    const row = this.#findHead(append);
     if (epoch !== undefined && epoch !== row?.epoch) throw new FencedError(session, epoch, row?.epoch ?? 0);
     const head = row?.head ?? 0;
     if (fork ? row !== undefined : head !== expected) {
       if (row && append.again && this.#alreadyThere(row.id, events)) return;
       throw new ConflictError(session, expected, head);
     }
-    if (append.given) this.#checkGiven(append.given);
+    if (append.given) this.#checkGiven(append.given, row?.given);
     const id = row?.id ?? this.#insertSession(append);
     const insert = this.#prepare(sql.INSERT_EVENT);
-    for (const event of events)
-      insert.run(id, event.seq, Buffer.from(event.hash, 'hex'), storedBody(event.body));
+    for (const { seq, hash, body } of events) insert.run(id, seq, hash, storedBody(body));
     for (const blob of append.blobs ?? []) this.#insertBlob(blob);
     if (append.summary) this.#setSummary(id, append.summary);
   }
 
-  #checkGiven({ session, head }: NonNullable<Append['given']>): void {
-    const id = this.#findId(session);
-    const found = id === undefined ? 0 : (this.#head(id)?.seq ?? 0);
+  /** With the head of the log that the append is given, where it names one. */
+  #findHead({ session, given }: Append): FoundHead | undefined {
+    const found = given
+      ? this.#prepare(sql.FIND_HEADS).get(given.session, session)
+      : this.#prepare(sql.FIND_HEAD).get(session);
+    return found as FoundHead | undefined;
+  }
+
+  /** `known`: the head of that log, where it was found beside the session's. */
+  #checkGiven({ session, head }: NonNullable<Append['given']>, known?: number): void {
+    const row = known === undefined ? this.#prepare(sql.FIND_HEAD).get(session) : undefined;
+    const found = known ?? Number(row?.['head'] ?? 0);
     if (found !== head) throw new ConflictError(session, head, found);
   }
 
@@ -311,9 +320,7 @@ export class SqliteLog implements LogStore {
   /** The parent's row, where a fork can be made there. */
   #forkable(fork: ForkPlace): number {
     // Nothing is remembered here: this transaction may yet be rolled back.
-    const row = this.#prepare(sql.FIND_HEAD).get(fork.parent) as
-      | { id: number; head: number | null }
-      | undefined;
+    const row = this.#prepare(sql.FIND_HEAD).get(fork.parent) as FoundHead | undefined;
     if (!row) throw sessionNotFound(fork.parent);
     const head = row.head ?? 0;
     if (head < fork.seq || fork.seq < 1) throw forkPlaceMissing(fork, head);
@@ -341,16 +348,11 @@ export class SqliteLog implements LogStore {
   }
 
   #insertBlob({ digest, bytes }: Blob): void {
-    const packed = bytes.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(bytes) : bytes;
-    // A body as long as its size is stored plain; a packed one is always shorter.
-    const body = packed.length < bytes.length ? packed : bytes;
-    this.#prepare(sql.INSERT_BLOB).run(Buffer.from(digest, 'hex'), bytes.length, body);
+    this.#prepare(sql.INSERT_BLOB).run(Buffer.from(digest, 'hex'), bytes.length, storedBlob(bytes));
   }
 
   #setSummary(id: number, summary: SessionSummary): void {
-    const { agent, tenant, status, canGoOn, wakeAt = null, untold, updatedAt } = summary;
-    const row = [agent, tenant, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
-    this.#prepare(sql.SET_SUMMARY).run(...row, id);
+    this.#prepare(sql.SET_SUMMARY).run(...summaryRow(summary), id);
   }
 
   #head(id: number): Head | undefined {
@@ -399,13 +401,15 @@ export class SqliteLog implements LogStore {
   }
 
   #transaction<T>(work: () => T, unsynced: boolean): T {
-    this.#checkPlace();
     const relaxed = unsynced && this.#durability === 'full';
     if (relaxed) this.#db.exec(synchronous('normal'));
     let result: T;
     try {
       this.#prepare('BEGIN IMMEDIATE').run();
       result = work();
+      // Under the lock: what replaces a store properly waits for it. Moved by force while this is committed, the
+      // file holds it all the same, as if it had been moved right after.
+      this.#checkPlace();
       this.#prepare('COMMIT').run();
     } catch (error) {
       this.#rollback();
@@ -413,8 +417,6 @@ export class SqliteLog implements LogStore {
     } finally {
       if (relaxed) this.#db.exec(synchronous('full'));
     }
-    // Again: moved meanwhile, what was written is not where the next reader looks.
-    this.#checkPlace();
     return result;
   }
 

@@ -47,10 +47,12 @@ export const runAttempt = async (options: AttemptOptions): Promise<Ended | Suspe
   const { clock, definition, abort, onLate } = options;
   const began = clock.monotonic();
   const elapsed = (): number => Math.max(0, Math.round(clock.monotonic() - began));
+  const { promise, resolve, reject } = Promise.withResolvers<Ended | Suspended | GivenUp>();
   const work = execute(options).then((encoded) => ({ ...encoded, ms: elapsed() }));
-  const deadline = givenUp(options);
-  const first = await Promise.race([work, deadline.reached]);
-  deadline.disarm();
+  work.then(resolve, reject);
+  const disarm = giveUp(options, resolve);
+  const first = await promise;
+  disarm();
   if ('ms' in first) return first;
   abort.abort(new Error(first.message));
   // That it would have been suspended says nothing: nobody goes on with it.
@@ -104,30 +106,27 @@ const executed = async (tool: Tool, input: unknown, context: ToolContext): Promi
 
 type GivenUp = { readonly code: 'timeout' | 'cancelled'; readonly message: string };
 
-/** The moment at which nobody waits for the tool any longer: its timeout, or the grace after a cancel. */
-const givenUp = ({
-  clock,
-  definition,
-  abort,
-}: AttemptOptions): { readonly reached: Promise<GivenUp>; readonly disarm: () => void } => {
+/** Tells when nobody waits for the tool any longer: after its timeout, or the grace after a cancel. Answers how to stop it. */
+const giveUp = (
+  { clock, definition, abort }: AttemptOptions,
+  reached: (why: GivenUp) => void,
+): (() => void) => {
   const { timeoutMs } = definition;
-  const { promise, resolve } = Promise.withResolvers<GivenUp>();
   const timers = [
     clock.after(timeoutMs, () =>
-      resolve({ code: 'timeout', message: `The tool gave no result within ${timeoutMs} ms.` }),
+      reached({ code: 'timeout', message: `The tool gave no result within ${timeoutMs} ms.` }),
     ),
   ];
   const cancelled = (): void => {
     const message = `The turn was cancelled; the tool did not confirm within ${CANCEL_GRACE_MS} ms that it stopped.`;
-    timers.push(clock.after(CANCEL_GRACE_MS, () => resolve({ code: 'cancelled', message })));
+    timers.push(clock.after(CANCEL_GRACE_MS, () => reached({ code: 'cancelled', message })));
   };
   if (abort.signal.aborted) cancelled();
   else abort.signal.addEventListener('abort', cancelled, { once: true });
-  const disarm = (): void => {
+  return () => {
     abort.signal.removeEventListener('abort', cancelled);
     for (const timer of timers) timer.cancel();
   };
-  return { reached: promise, disarm };
 };
 
 export type Checked =

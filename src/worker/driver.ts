@@ -31,7 +31,7 @@ import {
   type News,
 } from './jobs.ts';
 import { Batch, type LiveSession } from './live-session.ts';
-import { isNews, isRecorded } from './news.ts';
+import { evidenceOf, isNews, isRecorded } from './news.ts';
 import { Signal } from './signal.ts';
 
 /** Calls of one session that are executed at the same time. */
@@ -79,14 +79,6 @@ type Delivery = { readonly news: News; readonly job?: string };
 /** What begins something in the world, and so is subject to the store's gate. */
 const isIntent = ({ type }: LogEvent): boolean =>
   type === 'call.started' || type === 'request.built' || type === 'request.sent';
-
-/** What a tool has said, for a log that expects nothing of it any more. That it was given up is no news of the tool. */
-const evidenceOf = (news: News): News | undefined => {
-  const { fact, blobs } = news;
-  if (fact.type === 'call.late') return news;
-  if (fact.type !== 'call.result' || fact.data.outcome.kind === 'unknown') return undefined;
-  return { fact: { type: 'call.late', data: fact.data }, blobs };
-};
 
 export class Driver {
   readonly #options: DriverOptions;
@@ -187,7 +179,7 @@ export class Driver {
       if (batch.events.length > 0 && !(await this.#commit(batch))) continue;
       this.#put();
       this.#abortCancelled();
-      await this.#makeSure();
+      if (!this.#isOwner()) await this.#makeSure();
       this.#launch();
       if (this.#isDone()) return restOf(this.#live.state);
       await this.#pause();
@@ -204,13 +196,17 @@ export class Driver {
     return this.#stop.signal.aborted || !this.#planned();
   }
 
+  /** Whether nobody can have taken over, or nothing is started here any more. */
+  #isOwner(): boolean {
+    return this.#options.clock.monotonic() < this.#ownedUntil || this.#abandoned.signal.aborted;
+  }
+
   /**
    * Before anything is started: a process that was stopped between its commit and the start, for longer than its
    * lease, must not act for a driver that has taken over meanwhile.
    */
   async #makeSure(): Promise<void> {
-    const { clock, session, epoch } = this.#options;
-    if (this.#abandoned.signal.aborted || clock.monotonic() < this.#ownedUntil) return;
+    const { session, epoch } = this.#options;
     if (!(await this.#patiently(() => this.renew()))) throw new FencedError(session, epoch, epoch + 1);
   }
 
@@ -241,7 +237,8 @@ export class Driver {
     for (;;) {
       const work = next(batch.state).find((one) => this.#isDue(one, batch.state));
       if (!work) return;
-      await this.#record(work, batch);
+      const recorded = this.#record(work, batch);
+      if (recorded) await recorded;
     }
   }
 
@@ -274,33 +271,45 @@ export class Driver {
     return Math.max(0, due - clock.monotonic());
   }
 
-  async #record(work: Work, batch: Batch): Promise<void> {
-    const { agent } = this.#options.jobs;
+  /** A promise only where foreign code is asked first. */
+  #record(work: Work, batch: Batch): Promise<void> | undefined {
     switch (work.kind) {
       case 'build':
-        return this.#build(batch);
+        this.#build(batch);
+        return undefined;
       case 'resend': {
         const { turn, step, attempt } = work;
         batch.add({ type: 'request.sent', data: { turn, step, attempt } });
-        break;
+        this.#begun.add(workName(work));
+        return undefined;
       }
-      case 'start': {
-        // What was decided in time and could not start in time is not started late.
-        const due = work.call.terms?.expiresAt;
-        if (due !== undefined && due <= batch.at && work.call.phase === 'ready')
-          return batch.add({ type: 'time.reached', data: { due } });
-        // Nor on a look that was taken at another moment than this one: that time has gone on is news.
-        if (isRechecked(work.call) && work.call.recheckedAt !== batch.at)
-          return batch.add({ type: 'time.reached', data: { due: batch.at } });
-        const problem = await startProblem(batch.state, work.call, agent);
-        if (problem) return batch.add(problem.fact, problem.blobs);
-        batch.add({ type: 'call.started', data: { call: work.call.id, attempt: work.attempt } });
-        break;
-      }
+      case 'start':
+        return this.#start(work, batch);
       default:
-        return;
+        return undefined;
     }
-    this.#begun.add(workName(work));
+  }
+
+  #start(work: Extract<Work, { kind: 'start' }>, batch: Batch): Promise<void> | undefined {
+    const { call } = work;
+    // What was decided in time and could not start in time is not started late.
+    const due = call.terms?.expiresAt;
+    const lapsed = due !== undefined && due <= batch.at && call.phase === 'ready';
+    // Nor on a look that was taken at another moment than this one: that time has gone on is news.
+    const stale = isRechecked(call) && call.recheckedAt !== batch.at;
+    if (lapsed || stale) {
+      batch.add({ type: 'time.reached', data: { due: lapsed ? due : batch.at } });
+      return undefined;
+    }
+    const begin = (problem: News | undefined): void => {
+      if (problem) return batch.add(problem.fact, problem.blobs);
+      batch.add({ type: 'call.started', data: { call: call.id, attempt: work.attempt } });
+      this.#begun.add(workName(work));
+    };
+    const problem = startProblem(batch.state, call, this.#options.jobs.agent);
+    if (problem instanceof Promise) return problem.then(begin);
+    begin(problem);
+    return undefined;
   }
 
   #build(batch: Batch): void {
@@ -371,8 +380,13 @@ export class Driver {
   /** What was taken from the inbox is in the log now, or was no news. */
   #put(): void {
     if (this.#taken.length === 0) return;
-    for (const { job } of this.#taken) if (job !== undefined) this.#jobs.delete(job);
-    this.#inbox = this.#inbox.filter((delivery) => !this.#taken.includes(delivery));
+    for (const { job } of this.#taken) {
+      if (job === undefined) continue;
+      this.#jobs.delete(job);
+      this.#begun.delete(job);
+    }
+    // What has come meanwhile stands behind it.
+    this.#inbox = this.#inbox.slice(this.#taken.length);
   }
 
   /** The request builder has seen events that were not written; it is made again from the log. */

@@ -7,7 +7,7 @@ import { bug } from '../errors.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { idempotencyKey } from '../effect/key.ts';
 import type { ToolDefinition } from '../event/definition.ts';
-import { canonical, sha256 } from '../event/canonical.ts';
+import { isJson, sha256 } from '../event/canonical.ts';
 import type { BlobRef } from '../event/content.ts';
 import type { NewFact, RequestProblem } from '../event/events.ts';
 import type { Json, JsonObject } from '../event/json.ts';
@@ -134,14 +134,7 @@ const stored = (reply: ReplyBytes | undefined): Stored => {
 };
 
 /** Foreign code may hand over what its types rule out. It is an answer like any other, not a lost session. */
-const canBeRecorded = ({ data }: NewFact): boolean => {
-  try {
-    canonical(data);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const canBeRecorded = ({ data }: NewFact): boolean => isJson(data);
 
 /** How long a model that ran out of time may take to hand over what had come of its reply. */
 export const REPLY_GRACE_MS = 1000;
@@ -179,15 +172,12 @@ const bounded = async (
   if (abort.signal.aborted) cancelled();
   else abort.signal.addEventListener('abort', cancelled, { once: true });
   // The contract says that a model never throws; one that does is a failure, not a lost session.
-  const caught = sent.catch((thrown: unknown): ModelReply => {
+  sent.then(resolve, (thrown: unknown) => {
     const message = withoutKeys(describeThrown(thrown).message);
-    return {
-      kind: 'failed',
-      maybeBilled: true,
-      problem: { kind: 'bad-response', message: `The model threw: ${message}` },
-    };
+    const problem: RequestProblem = { kind: 'bad-response', message: `The model threw: ${message}` };
+    giveUp(problem);
   });
-  const reply = await Promise.race([caught, promise]);
+  const reply = await promise;
   abort.signal.removeEventListener('abort', cancelled);
   for (const timer of timers) timer.cancel();
   // It was told to stop and says so: what it was told for is the reason.
@@ -391,15 +381,14 @@ const isReconcileAnswer = ({ happened }: ReconcileAnswer): boolean =>
 type ReconcileAnswer = Extract<NewFact, { type: 'call.reconciled' }>['data']['answer'];
 
 /** Checks before the start is recorded: the tool is at hand and takes these arguments. */
-export const startProblem = async (
+export const startProblem = (
   state: SessionState,
   call: CallState,
   agent: Agent,
-): Promise<News | undefined> => {
+): News | undefined | Promise<News | undefined> => {
   const hand = handOf(state, agent, call);
   if ('refused' in hand) return hand.refused;
   // A JSON Schema was checked when the call was proposed.
   if (!isStandardSchema(hand.tool.inputSchema)) return undefined;
-  const input = await inputOf(hand.tool, call);
-  return input.ok ? undefined : refused(call, input.refusal);
+  return inputOf(hand.tool, call).then((input) => (input.ok ? undefined : refused(call, input.refusal)));
 };

@@ -3,6 +3,7 @@ import { canonical } from '../event/canonical.ts';
 import type { NewFact } from '../event/events.ts';
 import { needsPreparing } from '../session/preparing.ts';
 import { findCall, type SessionState } from '../session/state.ts';
+import type { News } from './jobs.ts';
 
 export const isNews = (state: SessionState, fact: NewFact): boolean => {
   switch (fact.type) {
@@ -39,4 +40,12 @@ export const isRecorded = (state: SessionState, fact: NewFact): boolean => {
   const call = findCall(state, id);
   if (call?.attempt !== attempt || call.outcome === undefined) return false;
   return canonical(call.outcome) === canonical(outcome);
+};
+
+/** What a tool has said, for a log that expects nothing of it any more. That it was given up is no news of the tool. */
+export const evidenceOf = (news: News): News | undefined => {
+  const { fact, blobs } = news;
+  if (fact.type === 'call.late') return news;
+  if (fact.type !== 'call.result' || fact.data.outcome.kind === 'unknown') return undefined;
+  return { fact: { type: 'call.late', data: fact.data }, blobs };
 };

@@ -24,12 +24,40 @@ export class NotSerializable extends Error {
  */
 export const resultJson = (value: unknown): string => {
   try {
+    if (isPlainData(value, DEPTH_MAX)) return JSON.stringify(value);
     return new Writer().write(value) ?? 'null';
   } catch (error) {
     if (error instanceof NotSerializable) throw error;
     // A getter, a toJSON or a proxy of the tool's has thrown.
     throw new NotSerializable('', 'cannot be read');
   }
+};
+
+/**
+ * Plain objects, arrays and what JSON can say: JSON.stringify loses nothing of them, and is many times as fast as the
+ * writer, which takes all the rest.
+ */
+const isPlainData = (value: unknown, depth: number): boolean => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  // A cycle ends here, too.
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isPlainData(item, depth - 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const key of Object.keys(value))
+    if (!isPlainData((value as Record<string, unknown>)[key], depth - 1)) return false;
+  return true;
 };
 
 class Writer {
