@@ -63,13 +63,9 @@ export const placeOf = ({
 }: Pick<Approval, 'agent' | 'session' | 'position'>): Shown =>
   line`${agent}, ${session}, ${positionWords(position)}`;
 
-/** A call that another call makes says which one: `made by run_javascript, call 1.1.1, with code, input`. */
+/** A call that another call makes says which one: `made by run_javascript, call 1.1.1: code const low = []; …`. */
 const makerLine = ({ maker }: Approval): Shown[] =>
-  maker
-    ? [
-        line`made by ${strong(maker.tool)}, call ${maker.call}; ${own('onrecord show')} has the whole of it: ${argumentsBrief(maker.args)}`,
-      ]
-    : [];
+  maker ? [line`made by ${strong(maker.tool)}, call ${maker.call}: ${argumentsBrief(maker.args)}`] : [];
 
 export const toolLine = ({
   tool,

@@ -8,15 +8,17 @@
  */
 import { randomId, systemClock, systemRandom, type Clock } from '../clock.ts';
 import { badInput, bug, isOnrecordError } from '../errors.ts';
-import type { CallId } from '../event/call-id.ts';
+import { makerOf, type CallId } from '../event/call-id.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import { open } from '../event/envelope.ts';
 import type { ApprovalDecision, LogEvent } from '../event/events.ts';
+import type { JsonObject } from '../event/json.ts';
 import { contentText } from '../context/result-text.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { sessionNotFound, type LogStore } from '../log/store.ts';
 import type { Model } from '../model/model.ts';
 import { findCall, toolOf } from '../session/state.ts';
+import { needCalls } from '../tool/calls.ts';
 import { TOOL_TIMEOUT_MS_MAX, ToolError, type Tool, type ToolContext } from '../tool/tool.ts';
 import type { Preview } from '../tool/preview.ts';
 import { defineAgent } from '../worker/agent.ts';
@@ -257,7 +259,13 @@ class Stage {
   async #execute(input: unknown, context: ToolContext): Promise<unknown> {
     const id = idIn(context.call);
     const recorded = this.#recordedOf(id);
-    if (recorded && hasResult(recorded.closing))
+    // The calls that it made are judged again, and served in their turn.
+    const made = recorded ? this.#madeBy(recorded.id) : [];
+    const next = made[context.made.length];
+    if (next) return needCalls({ tool: next.tool, args: JSON.parse(next.args) as JsonObject });
+    // Given other answers than in the record, nobody knows what it would have done.
+    const told = made.every(({ closing }, i) => isAnswer(closing) === 'result' in (context.made[i] ?? {}));
+    if (recorded && told && hasResult(recorded.closing))
       return servedResult(recorded.closing, (digest) => this.#options.store.blob(digest));
     const { tool: name } = this.#asked(id);
     const code = this.#options.agent.tools?.get(name);
@@ -266,6 +274,13 @@ class Stage {
       return code.execute(input as never, context);
     }
     return this.#missing(id);
+  }
+
+  /** The calls that a recorded call made, in order. */
+  #madeBy(maker: CallId): readonly TracedCall[] {
+    return this.#recorded.turns
+      .flatMap(({ steps }) => steps.flatMap(({ inner }) => inner))
+      .filter(({ id }) => makerOf(id) === maker);
   }
 
   async #missing(id: CallId): Promise<unknown> {
@@ -324,6 +339,10 @@ class Stage {
     this.#cast.set(id, this.#repertoire.take(call, effect));
   }
 }
+
+/** Whether its maker was given a result, and not an error. */
+const isAnswer = (closing: TracedCall['closing']): boolean =>
+  closing?.kind === 'ok' || closing?.kind === 'responded';
 
 type LogHash = NonNullable<Awaited<ReturnType<LogStore['head']>>>['hash'];
 

@@ -12,8 +12,8 @@ export class Repertoire {
 
   constructor({ turns }: Trace) {
     for (const { steps } of turns)
-      for (const { calls } of steps)
-        for (const call of calls) {
+      for (const { calls, inner } of steps)
+        for (const call of [...calls, ...inner]) {
           const name = twin(call.tool, call.args);
           this.#calls.set(name, [...(this.#calls.get(name) ?? []), call]);
         }

@@ -14,7 +14,8 @@ export type Service = {
 };
 
 export const servedTool = (definition: ToolDefinition, service: Service): Tool => {
-  const { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, previews } = definition;
+  const { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, previews, calls } =
+    definition;
   return tool<unknown>({
     name,
     description,
@@ -24,6 +25,7 @@ export const servedTool = (definition: ToolDefinition, service: Service): Tool =
     timeoutMs,
     retry,
     labels,
+    ...(calls && { calls }),
     ...(previews && {
       preview: async (_: unknown, { call }: ToolContext) =>
         (await service.preview(call)) ?? { title: `${name}, not looked at: this is a rehearsal`, blocks: [] },

@@ -1,11 +1,11 @@
 /** What a log did, step by step and call by call: what two runs of one conversation are compared by. */
-import type { CallId } from '../event/call-id.ts';
+import { makerOf, type CallId } from '../event/call-id.ts';
 import type { Content, Usage } from '../event/content.ts';
 import type { ApprovalDecision, LogEvent, TurnOutcome } from '../event/events.ts';
 import type { JsonObject } from '../event/json.ts';
 import { decodeArguments } from '../effect/arguments.ts';
-import { evolve, initial } from '../session/evolve.ts';
-import type { CallState, Closing, SessionState } from '../session/state.ts';
+import { evolve, initial, rawArguments } from '../session/evolve.ts';
+import { findCall, knownCalls, type CallState, type Closing, type SessionState } from '../session/state.ts';
 
 export type TracedCall = {
   readonly id: CallId;
@@ -28,7 +28,10 @@ export type TracedStep = {
   /** Of the response. */
   readonly seq: number;
   readonly text: string;
+  /** Of the response. */
   readonly calls: readonly TracedCall[];
+  /** Those that these have made: they follow from what their makers are run with, not from the model. */
+  readonly inner: readonly TracedCall[];
 };
 
 export type TracedTurn = {
@@ -54,7 +57,10 @@ export type Spent = {
 export type Trace = { readonly turns: readonly TracedTurn[]; readonly spent: Spent };
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
-type OpenStep = Omit<Open<TracedStep>, 'calls'> & { readonly calls: Open<TracedCall>[] };
+type OpenStep = Omit<Open<TracedStep>, 'calls' | 'inner'> & {
+  readonly calls: Open<TracedCall>[];
+  readonly inner: Open<TracedCall>[];
+};
 type OpenTurn = Omit<Open<TracedTurn>, 'steps'> & { readonly steps: OpenStep[] };
 
 export const traceOf = (session: string, events: Iterable<LogEvent>): Trace => {
@@ -122,14 +128,14 @@ export class Tracer {
       default:
         break;
     }
-    for (const { id, closing } of this.#state.active?.calls ?? []) if (closing) this.#change(id, { closing });
+    for (const { id, closing } of knownCalls(this.#state)) if (closing) this.#change(id, { closing });
   }
 
   #response({ seq, data }: Extract<LogEvent, { type: 'response.received' }>): void {
     const { turn, step, content, usage, cost, ms } = data;
     const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n');
     const of = this.turns[turn - 1];
-    of?.steps.push({ turn, step, seq, text, calls: [] });
+    of?.steps.push({ turn, step, seq, text, calls: [], inner: [] });
     if (of && text.trim() !== '') of.answer = text;
     this.#spent.requests++;
     this.#spent.modelMs += ms;
@@ -147,22 +153,22 @@ export class Tracer {
 
   /** What stands first counts: after an edit a call is proposed again, and may then be rejected. */
   #propose(id: CallId, seq: number, verdict: string): void {
-    const call = this.#state.active?.calls.find((one) => one.id === id);
+    const call = findCall(this.#state, id);
     if (!call || this.#calls.has(id)) return;
     const traced = { id, seq, tool: call.tool, args: this.#argsOf(call), verdict };
     const open = { preview: undefined, decision: undefined, closing: call.closing };
     this.#calls.set(id, { ...traced, ...open });
     this.#spent.calls++;
     const added = this.#calls.get(id);
-    if (added) this.turns[(this.#state.active?.turn ?? 0) - 1]?.steps.at(-1)?.calls.push(added);
+    const step = this.turns[(this.#state.active?.turn ?? 0) - 1]?.steps.at(-1);
+    if (added) (makerOf(id) === undefined ? step?.calls : step?.inner)?.push(added);
   }
 
   /** A call that was rejected at once has no arguments of its own: the response has what the model wrote. */
   #argsOf({ args, id }: CallState): string {
     const { active } = this.#state;
     if (args !== '') return args;
-    const index = active?.calls.findIndex((one) => one.id === id) ?? -1;
-    const raw = active?.response?.calls[index]?.args ?? '';
+    const raw = active ? rawArguments(active, id) : '';
     const decoded = decodeArguments(raw);
     return decoded.ok ? decoded.canonical : raw;
   }

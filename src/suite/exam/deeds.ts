@@ -8,7 +8,7 @@ import type { AgentDefinition, ToolDefinition } from '../../event/definition.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import type { Closing } from '../../session/state.ts';
 import { toolOf } from '../../session/state.ts';
-import type { Trace, TracedCall, TracedTurn } from '../../rehearse/trace.ts';
+import type { Trace, TracedCall, TracedStep, TracedTurn } from '../../rehearse/trace.ts';
 import type { NoiseText } from './scenario.ts';
 
 /** Said in every report: what is never a difference. */
@@ -70,6 +70,9 @@ const partsOf = ({
   };
 };
 
+export const callsOfStep = ({ calls, inner }: TracedStep): readonly TracedCall[] =>
+  inner.length === 0 ? calls : [...calls, ...inner].toSorted((one, other) => one.seq - other.seq);
+
 export type Played = {
   readonly trace: Trace;
   readonly agent: AgentDefinition;
@@ -86,9 +89,9 @@ export const deedsOf = ({ trace, agent, ends }: Played, noise: NoiseText): reado
     gathered = [];
   };
   for (const turn of trace.turns) {
-    for (const { step, calls } of turn.steps)
-      for (const call of calls) {
-        const deed = callDeed(call, { turn: turn.turn, step, noise, agent });
+    for (const traced of turn.steps)
+      for (const call of callsOfStep(traced)) {
+        const deed = callDeed(call, { turn: turn.turn, step: traced.step, noise, agent });
         if (deed.kind === 'call' || reads === 'none') {
           flush();
           found.push(deed);

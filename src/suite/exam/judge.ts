@@ -8,7 +8,7 @@ import { evolve, initial } from '../../session/evolve.ts';
 import { knownCalls } from '../../session/state.ts';
 import { cacheReuse } from '../../view/cache-reuse.ts';
 import { PROGRAM } from '../../worker/program.ts';
-import { argsOf, endOf, isWrite } from './deeds.ts';
+import { argsOf, callsOfStep, endOf, isWrite } from './deeds.ts';
 import { holds, listOf, type Bound, type CallPattern, type Expect } from './expect.ts';
 import { judgeWorld } from './judge-world.ts';
 import type { Playing } from './play.ts';
@@ -31,8 +31,9 @@ export const judge = async (expect: Expect, run: Judged): Promise<readonly Probl
   ...(await judgeProof(run)),
 ];
 
+/** Those of the model and those that its calls made, in the order in which they were proposed. */
 export const callsOf = ({ turns }: Trace): readonly TracedCall[] =>
-  turns.flatMap(({ steps }) => steps.flatMap(({ calls }) => calls));
+  turns.flatMap(({ steps }) => steps.flatMap(callsOfStep));
 
 const problem = (expectation: string, message: string): Problem => ({ expectation, message });
 
