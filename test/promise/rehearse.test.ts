@@ -12,7 +12,7 @@ import { replay } from '../../src/replay/replay.ts';
 import { verify } from '../../src/replay/verify.ts';
 import { settings } from '../kit/arbitrary.ts';
 import { Play, plan } from '../kit/play.ts';
-import { tool } from '../../src/tool/tool.ts';
+import { tool as defineTool } from '../../src/tool/tool.ts';
 import { ALL_RUN, Stage } from '../kit/stage.ts';
 
 type Says = (turn: number, step: number) => ScriptReply;
@@ -383,24 +383,24 @@ test('any session can be rehearsed: nothing is done, and what is kept proves its
   await expect(holds).resolves.toBeUndefined();
 }, 120_000);
 
-describe('a call that made calls', () => {
-  const errand: Says = (_, step) =>
-    step === 1 ? { calls: [{ tool: 'errand', args: {} }] } : { text: 'Done.' };
-  const tools: NonNullable<ConstructorParameters<typeof Stage>[0]>['tools'] = (world) => [
-    world.tool('none', 'none'),
-    world.tool('once', 'once'),
-    tool({
-      name: 'errand',
-      description: 'Runs an errand.',
-      inputSchema: { type: 'object' },
-      effect: 'none',
-      calls: ['none', 'once'],
-      execute: (_, { callTool }) => [callTool('none', { n: 1 }), callTool('once', { n: 2 })],
-    }),
-  ];
+const errand: Says = (_, step) =>
+  step === 1 ? { calls: [{ tool: 'errand', args: {} }] } : { text: 'Done.' };
+const errandTools: NonNullable<ConstructorParameters<typeof Stage>[0]>['tools'] = (world) => [
+  world.tool('none', 'none'),
+  world.tool('once', 'once'),
+  defineTool({
+    name: 'errand',
+    description: 'Runs an errand.',
+    inputSchema: { type: 'object' },
+    effect: 'none',
+    calls: ['none', 'once'],
+    execute: (_, { callTool }) => [callTool('none', { n: 1 }), callTool('once', { n: 2 })],
+  }),
+];
 
+describe('a call that made calls', () => {
   test('comes out the same: its calls are judged again and served, and nothing runs', async () => {
-    const all = await recorded(errand, { tools });
+    const all = await recorded(errand, { tools: errandTools });
     const found = await tried(all, errand);
     expect(found).toMatchObject({ divergence: undefined, stopped: undefined });
     const types = found.events.map(({ type }) => type);
@@ -411,7 +411,7 @@ describe('a call that made calls', () => {
   });
 
   test('stops where policy denies one of them now: what it would have done then, nobody knows', async () => {
-    const all = await recorded(errand, { tools });
+    const all = await recorded(errand, { tools: errandTools });
     const { definition } = all.stage.agent;
     const policy = { rules: [{ id: 'no', tools: ['once'], do: 'deny' as const }] };
     const agent = {
