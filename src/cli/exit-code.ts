@@ -89,6 +89,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'scenario-invalid',
   'scenario-not-found',
   'script-invalid',
+  'telemetry-settings-invalid',
   'tool-not-found',
   'turn-key-invalid',
   'value-not-utf8',

@@ -1,6 +1,6 @@
 /** A collector on a real socket: takes OTLP over HTTP in its JSON form, or refuses it as it is told. */
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
@@ -58,9 +58,17 @@ export class Collector {
   /** Answers before those of 200, first one first. */
   readonly refusals: number[] = [];
   readonly #port: number;
+  readonly #server: Server;
 
-  private constructor(port: number) {
+  private constructor(port: number, server: Server) {
     this.#port = port;
+    this.#server = server;
+  }
+
+  /** Nobody is there any more. */
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
   }
 
   static async open(): Promise<Collector> {
@@ -75,11 +83,8 @@ export class Collector {
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('the port is a number');
-    const collector = new Collector(address.port);
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
+    const collector = new Collector(address.port, server);
+    onTestFinished(() => collector.close());
     return collector;
   }
 
