@@ -8,6 +8,14 @@ import { Client, DatabaseError, type QueryResult, type QueryResultRow } from 'pg
 import type { Clock } from '../clock.ts';
 import type { PostgresPlace } from './postgres-place.ts';
 import { onStandby, postgresFault } from './postgres-fault.ts';
+import {
+  isNotAsked,
+  PostgresPrimary,
+  timelineOf,
+  WHAT_IT_IS,
+  WHETHER_STANDBY,
+  type SelfDescription,
+} from './postgres-primary.ts';
 import type { Statement } from './postgres-sql.ts';
 import { StorageError } from './store.ts';
 
@@ -27,6 +35,8 @@ const UNANSWERED_MS = 30_000;
 export type ConnectionOptions = {
   readonly place: PostgresPlace;
   readonly clock: Clock;
+  /** Shared by the connections of a store; default one of its own. */
+  readonly primary?: PostgresPrimary;
   /** What it is for, as the server's own list of connections shows it. */
   readonly purpose: string;
   readonly answerMs?: number;
@@ -44,7 +54,7 @@ export type Ask = <T extends QueryResultRow>(
   values?: readonly unknown[],
 ) => Promise<QueryResult<T>>;
 
-type Open = { readonly client: Client; readonly socket: Socket };
+type Open = { readonly client: Client; readonly socket: Socket; timeline: number };
 
 const settings = ({ durable = true }: ConnectionOptions): string =>
   Object.entries({
@@ -67,6 +77,8 @@ const KEEP_DURABLE = `SELECT set_config('synchronous_commit', 'on', false)
 
 export class Connection {
   readonly #options: ConnectionOptions;
+  readonly #primary: PostgresPrimary;
+  readonly #leave: () => void;
   #open: Promise<Open> | undefined;
   /** The one that stands. */
   #current: Open | undefined;
@@ -75,6 +87,12 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    const { primary, place, clock } = options;
+    this.#primary = primary ?? new PostgresPrimary(place, clock);
+    // What is under way there is unclear, and sent again to the newer one.
+    this.#leave = this.#primary.onNewer((timeline) => {
+      if (this.#current && this.#current.timeline < timeline) this.#lose(this.#current);
+    });
   }
 
   /** Statements that have no answer yet. */
@@ -106,6 +124,7 @@ export class Connection {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#leave();
     const open = await this.#open?.catch(() => undefined);
     this.#open = undefined;
     this.#current = undefined;
@@ -131,16 +150,17 @@ export class Connection {
   }
 
   async #connect(): Promise<Open> {
-    const { place, purpose, onNotice } = this.#options;
+    const { purpose, onNotice } = this.#options;
+    const url = await this.#primary.url();
     const socket = new Socket();
     const client = new Client({
-      connectionString: place.url,
+      connectionString: url,
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
       application_name: `onrecord ${purpose}`,
       stream: () => socket,
     });
-    const open = { client, socket };
+    const open: Open = { client, socket, timeline: 0 };
     client.on('error', () => this.#lose(open));
     client.on('end', () => this.#lose(open));
     if (onNotice) client.on('notification', ({ payload = '' }) => onNotice(payload));
@@ -149,6 +169,7 @@ export class Connection {
       await this.#prove(open);
     } catch (error) {
       socket.destroy();
+      this.#primary.forget();
       throw error;
     }
     if (socket.destroyed) throw new Error('connection terminated');
@@ -161,8 +182,14 @@ export class Connection {
     const ask: Ask = (statement, values) => this.#askOn(open, statement, values ?? []);
     await ask(settings(this.#options));
     if (durable) await ask(KEEP_DURABLE);
-    const { rows } = await ask<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
-    if (rows[0]?.standby !== false) throw onStandby(place.shown);
+    const { rows } = await ask<SelfDescription>(WHAT_IT_IS).catch((error: unknown) => {
+      if (isNotAsked(error)) return ask<SelfDescription>(WHETHER_STANDBY);
+      throw error;
+    });
+    const [said] = rows;
+    if (said?.standby !== false) throw onStandby(place.shown);
+    open.timeline = timelineOf(said);
+    this.#primary.accept(open.timeline);
     await prepare?.(ask);
   }
 
@@ -191,6 +218,7 @@ export class Connection {
     if (this.#current !== open) return;
     this.#current = undefined;
     this.#open = undefined;
+    this.#primary.forget();
     if (!this.#closed) this.#options.onLost?.();
   }
 }

@@ -9,6 +9,7 @@
 import type { Clock, Timer } from '../clock.ts';
 import { Connection } from './postgres-connection.ts';
 import type { PostgresPlace } from './postgres-place.ts';
+import type { PostgresPrimary } from './postgres-primary.ts';
 import type { Statements } from './postgres-sql.ts';
 import type { ChangeListener } from './store.ts';
 
@@ -27,6 +28,7 @@ export type ControlOptions = {
   readonly place: PostgresPlace;
   readonly statements: Statements;
   readonly clock: Clock;
+  readonly primary: PostgresPrimary;
   /** Tells our own notifications from those of others. */
   readonly self: string;
   readonly tell: ChangeListener;
@@ -54,10 +56,11 @@ export class PostgresControl {
 
   constructor(options: ControlOptions) {
     this.#options = options;
-    const { place, clock, statements } = options;
+    const { place, clock, primary, statements } = options;
     this.#connection = new Connection({
       place,
       clock,
+      primary,
       purpose: 'control',
       durable: false,
       answerMs: CONTROL_ANSWER_MS,

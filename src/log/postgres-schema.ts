@@ -1,10 +1,11 @@
 /** Making and checking the tables of a PostgreSQL store: what is ours, what is too new, what has to be brought up to date. */
 import { OnrecordError } from '../errors.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import { Connection, type Ask } from './postgres-connection.ts';
 import { notMigrated } from './postgres-fault.ts';
 import { migrationsFrom, POSTGRES_FORMAT } from './postgres-migrations.ts';
 import { postgresPlace, type PostgresPlace } from './postgres-place.ts';
+import { StorageError } from './store.ts';
 
 /** How long one migration may take, and how long a second one waits for it. */
 export const MIGRATE_MS: number = 10 * 60_000;
@@ -65,6 +66,32 @@ export const checkReplicated = async (ask: Ask, { shown }: PostgresPlace): Promi
       'lost with it. Set synchronous_standby_names on the server, or ask for durability "primary".',
     { code: 'store-not-replicated', next: 'ask-a-person', hint: 'SHOW synchronous_standby_names' },
   );
+};
+
+/** How long a synchronous standby may take to confirm. */
+export const STANDBY_MS = 10_000;
+
+/**
+ * A commit that a synchronous standby confirms, and with it all that was written before: also what this server shows
+ * because it came back after a crash with commits that nobody had confirmed. Done first on each connection, so that
+ * nothing is read, and nothing that was unclear is acknowledged, before a second server has it. The message is in no
+ * table and nobody reads it. Throws a StorageError where no standby confirms in time.
+ */
+export const awaitStandby = async (ask: Ask, { shown }: PostgresPlace, clock: Clock): Promise<void> => {
+  const late = Promise.withResolvers<never>();
+  const timer = clock.after(STANDBY_MS, () =>
+    late.reject(
+      new StorageError(
+        'unavailable',
+        `${shown} names a synchronous standby, and none has confirmed a commit for ${STANDBY_MS / 1000} s. Work waits for one.`,
+      ),
+    ),
+  );
+  try {
+    await Promise.race([ask("SELECT pg_logical_emit_message(true, 'onrecord', '')"), late.promise]);
+  } finally {
+    timer.cancel();
+  }
 };
 
 /**

@@ -12,10 +12,11 @@ import type { StoredEvent } from '../event/envelope.ts';
 import type { Part } from './lineage.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
 import * as batch from './postgres-batch.ts';
-import { Connection, type ConnectionOptions } from './postgres-connection.ts';
+import { Connection, type Ask, type ConnectionOptions } from './postgres-connection.ts';
 import { PostgresControl } from './postgres-control.ts';
 import { postgresPlace, type PostgresPlace } from './postgres-place.ts';
-import { checkFormat, checkReplicated } from './postgres-schema.ts';
+import { PostgresPrimary } from './postgres-primary.ts';
+import { awaitStandby, checkFormat, checkReplicated } from './postgres-schema.ts';
 import { listing, statements, type Statements } from './postgres-sql.ts';
 import {
   sessionNotFound,
@@ -78,6 +79,7 @@ export class PostgresLog implements LogStore {
   readonly #writer: Connection;
   readonly #readers: readonly Connection[];
   readonly #control: PostgresControl;
+  readonly #primary: PostgresPrimary;
   readonly #lines = new Map<string, Line>();
   readonly #listeners = new Set<ChangeListener>();
   readonly #owners = new Set<string>();
@@ -92,20 +94,38 @@ export class PostgresLog implements LogStore {
     this.#place = place;
     this.name = place.shown;
     this.#sql = statements(place.schema);
+    this.#primary = new PostgresPrimary(place, clock);
+    const primary = this.#primary;
     const connection = (purpose: string, more: Partial<ConnectionOptions> = {}): Connection =>
-      new Connection({ place, clock, purpose, ...(answerMs !== undefined && { answerMs }), ...more });
+      new Connection({
+        place,
+        clock,
+        primary,
+        purpose,
+        ...(answerMs !== undefined && { answerMs }),
+        ...more,
+      });
+    const replicated =
+      durability === 'replicated'
+        ? async (ask: Ask): Promise<void> => {
+            await this.#checkReplicated(() => checkReplicated(ask, place));
+            await awaitStandby(ask, place, clock);
+          }
+        : undefined;
     this.#writer = connection('writer', {
       prepare: async (ask) => {
         await checkFormat(ask, place);
-        if (durability === 'replicated') await this.#checkReplicated(() => checkReplicated(ask, place));
+        await replicated?.(ask);
       },
     });
-    this.#readers = Array.from({ length: READERS }, (_, i) => connection(`reader ${i + 1}`));
+    const prepared = replicated && { prepare: replicated };
+    this.#readers = Array.from({ length: READERS }, (_, i) => connection(`reader ${i + 1}`, prepared));
     const self = randomId(systemRandom, 10);
     this.#control = new PostgresControl({
       place,
       statements: this.#sql,
       clock,
+      primary,
       self,
       tell: (change) => this.#tell(change),
     });
@@ -120,6 +140,7 @@ export class PostgresLog implements LogStore {
     try {
       await log.#writer.connect();
       await log.#control.start();
+      log.#primary.watch();
       log.#opened = true;
     } catch (error) {
       await log.close();
@@ -239,6 +260,7 @@ export class PostgresLog implements LogStore {
     this.#tell(undefined);
     this.#listeners.clear();
     for (const { reject } of this.#queue.splice(0)) reject(this.#closedFault());
+    this.#primary.close();
     const connections = [this.#writer, ...this.#readers, this.#control];
     await Promise.all(connections.map((connection) => connection.close()));
   }

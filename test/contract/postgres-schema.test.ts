@@ -47,11 +47,33 @@ describe('a PostgreSQL URL', () => {
     expect(maskedStore('postgres://ada:s3cret@db:5433/log')).toBe('postgres://ada:***@db:5433/log');
     expect(maskedStore('postgres://db/log?user=ada&password=s3cret')).not.toContain('s3cret');
     expect(maskedStore('postgres://ada:s3/cret@db:port/log')).toBe('postgres://***');
+    expect(maskedStore('postgres://ada:s3cret@a:1,b/log?password=s3cret')).toBe(
+      'postgres://ada:***@a:1,b/log?password=***',
+    );
     expect(maskedStore('/var/log.db')).toBe('/var/log.db');
   });
 
+  test('may name several hosts: all else holds for each of them', () => {
+    expect(
+      postgresPlace(
+        'postgresql://ada:s3@a.example,[::1]:5433/log?schema=s1&sslmode=require&target_session_attrs=read-write',
+      ),
+    ).toEqual({
+      urls: [
+        'postgresql://ada:s3@a.example/log?sslmode=require',
+        'postgresql://ada:s3@[::1]:5433/log?sslmode=require',
+      ],
+      schema: 's1',
+      shown:
+        'postgresql://ada:***@a.example,[::1]:5433/log?schema=s1&sslmode=require&target_session_attrs=read-write',
+    });
+  });
+
   test.each([
-    'postgres://ada:s3cret@a:1,b:2/log',
+    'postgres://ada:s3cret@a:1,b:x/log',
+    'postgres://ada:s3cret@a:1,,b:2/log',
+    'postgres://ada:s3@cret@a:1,b:2/log',
+    'postgres://ada:s3cret@a:1,b:2/log?target_session_attrs=any',
     'postgres://ada:s3cret@db/log?schema=Robert"; DROP',
     'postgres://ada:s3cret@db/log?schema=pg_catalog',
   ])('that cannot be one is refused without its password: %s', (url) => {

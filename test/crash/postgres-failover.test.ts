@@ -2,8 +2,6 @@
  * The primary is killed under load and its standby takes its place. With a synchronous standby nothing that was
  * acknowledged is lost. The same with an asynchronous one must find a loss: it proves that this test can see one.
  */
-import { spawnSync } from 'node:child_process';
-import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { genesis } from '../../src/event/envelope.ts';
 import { PostgresLog } from '../../src/log/postgres.ts';
@@ -13,6 +11,7 @@ import { calm } from '../kit/clock.ts';
 import { CutWire } from '../kit/cut-wire.ts';
 import { openPostgres } from '../kit/open-postgres.ts';
 import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
+import { makeSynchronous, promote, receiverOf } from '../kit/replication.ts';
 import { soon } from './children/stage.ts';
 
 const LANES = 8;
@@ -20,29 +19,6 @@ const ANSWER_MS = 2000;
 
 const reason = noPostgres();
 const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;
-
-const ask = async (server: PostgresServer, ...texts: readonly string[]): Promise<string> => {
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
-  try {
-    let last = '';
-    for (const text of texts) {
-      const { rows } = await client.query<Record<string, unknown>>(text);
-      last = String(Object.values(rows[0] ?? {})[0]);
-    }
-    return last;
-  } finally {
-    await client.end();
-  }
-};
-
-/** The process of the standby that receives the log; a standby that is slow is one whose receiver stands still. */
-const receiverOf = (standby: PostgresServer): number => {
-  const { stdout } = spawnSync('pgrep', ['-P', String(standby.pid), '-f', 'walreceiver'], {
-    encoding: 'utf8',
-  });
-  return Number(stdout.trim());
-};
 
 type Load = {
   readonly acknowledged: ReadonlyMap<string, readonly string[]>;
@@ -94,9 +70,7 @@ const failover = async (durability: 'synchronous' | 'asynchronous'): Promise<Fai
   try {
     await soon('the standby follows', async () => receiverOf(standby) > 0);
     if (durability === 'synchronous') {
-      await ask(primary, `ALTER SYSTEM SET synchronous_standby_names = 'standby'`, 'SELECT pg_reload_conf()');
-      const state = 'SELECT sync_state FROM pg_stat_replication';
-      await soon('it is synchronous', async () => (await ask(primary, state)) === 'sync');
+      await makeSynchronous(primary);
       await (await PostgresLog.open(url, { durability: 'replicated' })).close();
     }
     const wire = await CutWire.to(primary.port);
@@ -112,13 +86,7 @@ const failover = async (durability: 'synchronous' | 'asynchronous'): Promise<Fai
     await primary.crash();
     const killed = performance.now();
     process.kill(receiver, 'SIGKILL');
-    // A receiver that is killed takes its server down for a moment; it comes back by itself, as a standby.
-    await soon('the standby is promoted', async () =>
-      ask(standby, 'SELECT pg_promote(true, 20)').then(
-        (promoted) => promoted === 'true',
-        () => false,
-      ),
-    );
+    await promote(standby);
     const before = work.count();
     wire.turn(standby.port);
     if (durability === 'synchronous') await soon('work goes on behind it', () => work.count() > before + 100);
