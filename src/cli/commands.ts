@@ -31,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   measure: async () => (await import('./commands/measure.ts')).measure,
   agents: async () => (await import('./commands/agents.ts')).agents,
   tools: async () => (await import('./commands/tools.ts')).tools,
+  mcp: async () => (await import('./commands/mcp.ts')).mcp,
   serve: async () => (await import('./commands/serve.ts')).serve,
   tokens: async () => (await import('./commands/tokens.ts')).tokens,
   models: async () => (await import('./commands/models.ts')).models,

@@ -10,6 +10,7 @@ import type { Provider } from '../model/provider/provider.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Agent } from '../worker/agent.ts';
 import { isPostgres } from '../log/postgres-place.ts';
+import { PINS_FILE } from '../tool/mcp/server.ts';
 import { notifyProblem, type NotifyTarget } from './notify.ts';
 import type { AgentFilePlace } from './yaml-agent.ts';
 
@@ -99,6 +100,7 @@ const agentFilePlace = ({ folder, file }: Place, { store, providers }: Config): 
   protect: [
     join(folder, store === undefined || isPostgres(store) ? STORE_PATH : store),
     join(folder, 'agents'),
+    join(folder, PINS_FILE),
     ...(file === undefined ? [] : [file]),
   ],
   env: process.env,

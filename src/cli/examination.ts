@@ -1,7 +1,7 @@
 /** What onrecord doctor looks at, one finding a line. Nothing is changed and nothing is created. */
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { isOnrecordError } from '../errors.ts';
 import { chainHash, genesis, open } from '../event/envelope.ts';
@@ -10,6 +10,8 @@ import { STORE_FORMAT } from '../log/migrations.ts';
 import { POSTGRES_FORMAT } from '../log/postgres-migrations.ts';
 import { isPostgres } from '../log/postgres-place.ts';
 import type { LogStore, Owner, SessionRow } from '../log/store.ts';
+import { readPins } from '../tool/mcp/pins.ts';
+import { PINS_FILE } from '../tool/mcp/server.ts';
 import { canGoOn } from '../session/summary.ts';
 import { countOf, formatBytes } from '../view/format.ts';
 import { MODE_WORDS } from '../view/terms.ts';
@@ -19,6 +21,8 @@ import type { Cli } from './cli.ts';
 import { isHeld, storeMode, type StandingMode } from './gate.ts';
 import { missingSecrets } from './notify.ts';
 import { allSessions } from './record.ts';
+import { configuredServers } from './tool-servers.ts';
+import { agentFiles } from './yaml-agent.ts';
 import { readKnown } from './record.ts';
 import { recordOf, type SessionRecord } from '../view/record.ts';
 
@@ -39,7 +43,34 @@ export const examine = async (cli: Cli): Promise<readonly Finding[]> => {
   const channels = agents === undefined ? [] : await notices(cli);
   const store = await storeOf(cli);
   const about = store.log ? await sessionFindings(store.log, agents, await cli.storeNamed()) : [];
-  return [program(), store.finding, ...findings, ...channels, ...about];
+  return [program(), store.finding, ...findings, ...toolServers(cli), ...channels, ...about];
+};
+
+/** What was approved, and what is missing for it. No server is started. */
+const toolServers = ({ place: { folder } }: Cli): readonly Finding[] => {
+  try {
+    const pins = readPins(join(folder, PINS_FILE));
+    return configuredServers(agentFiles(folder), { folder, env: process.env }).map(
+      ({ name, unset }): Finding => {
+        const finding = {
+          name: 'tools',
+          text: `tool server ${name}: ${countOf(pins.get(name)?.tools.length ?? 0, 'tool')} approved`,
+        };
+        if (!pins.has(name))
+          return {
+            level: 'problem',
+            name: 'tools',
+            text: `tool server ${name} is not approved`,
+            hint: `onrecord mcp approve ${name}`,
+          };
+        if (unset.length === 0) return { level: 'ok', ...finding };
+        return { level: 'problem', ...finding, text: `tool server ${name}: ${listed(unset)} is not set` };
+      },
+    );
+  } catch (error) {
+    // An agent file that cannot be read is named at the agents.
+    return isOnrecordError(error) && error.code === 'agent-file-invalid' ? [] : [problem('tools', error)];
+  }
 };
 
 const program = (): Finding => {

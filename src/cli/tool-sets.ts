@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Tool } from '../tool/tool.ts';
+import { envName, toolServerOptions, toolServerSchema, type ToolServerEntry } from './tool-servers.ts';
 
 /** What a set may refer to. */
 export type ToolSetPlace = {
@@ -12,6 +13,8 @@ export type ToolSetPlace = {
   readonly protect: readonly string[];
   /** Where credentials are named; values are read when they are sent. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The file of approved definitions of tool servers. */
+  readonly pins: string;
 };
 
 const text = z.string().min(1);
@@ -22,11 +25,6 @@ const folderShape = {
   readOnly: z.boolean().optional(),
   untrusted: z.boolean().optional(),
 };
-
-const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
-const envName = z
-  .string()
-  .regex(SECRET_NAME, 'must be the name of an environment variable: A-Z, 0-9 and "_"');
 
 /** One entry of `tools:`; exactly one set. */
 export const toolSetSchema: z.ZodType = z
@@ -79,9 +77,10 @@ export const toolSetSchema: z.ZodType = z
         limits: z.record(text, z.number().int().min(1)).optional(),
       })
       .optional(),
+    mcp: toolServerSchema.optional(),
   })
   .refine((entry) => Object.keys(entry).length === 1, {
-    message: 'each entry names one set: files, csv, http, mail, calendar or javascript',
+    message: 'each entry names one set: files, csv, http, mail, calendar, javascript or mcp',
   });
 
 type FolderEntry = {
@@ -132,11 +131,12 @@ export type ToolSet = {
   readonly mail?: MailEntry;
   readonly calendar?: { readonly path: string; readonly zone?: string; readonly prefix?: string };
   readonly javascript?: JavascriptEntry;
+  readonly mcp?: ToolServerEntry;
 };
 
 /** Throws what the sets throw: `tool-invalid`, `folder-not-found`, ... */
 export const toolsOf = async (set: ToolSet, place: ToolSetPlace): Promise<readonly Tool[]> => {
-  const { files, csv, http, mail, calendar, javascript } = set;
+  const { files, csv, http, mail, calendar, javascript, mcp } = set;
   const at = (path: string): string => resolve(place.folder, path);
   const confined = <Entry extends FolderEntry>(entry: Entry): Entry => ({
     ...entry,
@@ -152,6 +152,10 @@ export const toolsOf = async (set: ToolSet, place: ToolSetPlace): Promise<readon
     return calendarTools({ ...calendar, path: at(calendar.path) });
   }
   if (javascript) return (await import('../tool/javascript/tools.ts')).javascriptTools(javascript);
+  if (mcp) {
+    const { openToolServer } = await import('../tool/mcp/tools.ts');
+    return (await openToolServer({ ...toolServerOptions(mcp, place), pins: place.pins })).tools;
+  }
   return [];
 };
 

@@ -14,6 +14,7 @@ import { readScript } from '../model/script-file.ts';
 import type { Model } from '../model/model.ts';
 import { resolveModel } from '../model/models.ts';
 import type { Provider } from '../model/provider/provider.ts';
+import { PINS_FILE } from '../tool/mcp/server.ts';
 import type { Tool } from '../tool/tool.ts';
 import { defineAgent, type Agent } from '../worker/agent.ts';
 import { toolSetSchema, toolsOf, type ToolSet, type ToolSetPlace } from './tool-sets.ts';
@@ -72,7 +73,7 @@ const schemaFor = (file: unknown): z.ZodType => {
 };
 
 /** What an agent file may refer to. */
-export type AgentFilePlace = ToolSetPlace & {
+export type AgentFilePlace = Omit<ToolSetPlace, 'pins'> & {
   readonly providers?: readonly Provider[] | undefined;
   /** Where paths of tools begin instead: the desk of a scenario. */
   readonly desk?: string;
@@ -119,7 +120,11 @@ export const readAgentFile = async (where: string, place: AgentFilePlace): Promi
   for (const [index, set] of (file.tools ?? []).entries())
     tools.push(
       ...(await placed(document, ['tools', index], () =>
-        toolsOf(set, { ...place, folder: place.desk ?? place.folder }),
+        toolsOf(set, {
+          ...place,
+          folder: place.desk ?? place.folder,
+          pins: join(place.folder, PINS_FILE),
+        }),
       )),
     );
   const model = await placed(
@@ -167,7 +172,7 @@ const modelIn = (model: ModelInFile, place: AgentFilePlace): Model => {
 const placeOfModel = (model: ModelInFile): readonly string[] =>
   typeof model === 'string' ? ['model'] : ['model', 'scripted' in model ? 'scripted' : 'name'];
 
-const scripted = (path: string, { folder }: ToolSetPlace): Model => {
+const scripted = (path: string, { folder }: AgentFilePlace): Model => {
   const file = resolve(folder, path);
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw badInput('script-not-found', `the script "${path}" is not there`);

@@ -6,6 +6,24 @@ import type { EffectKind } from './effect-kind.ts';
 import type { Digest } from './canonical.ts';
 import type { JsonObject } from './json.ts';
 
+/** Whose tool it is, where a tool server offers it. */
+export type ServerOrigin = {
+  /** The server's name in the configuration. */
+  readonly name: string;
+  /** The server's own name for the tool. */
+  readonly tool: string;
+  /** SHA-256 over all that the server said of it, as it was approved. */
+  readonly pin: Digest;
+};
+
+/** A tool that a tool server lists and that the agent does not have, with the reason. */
+export type SetAsideTool = {
+  /** `server.tool`, in the server's own words. */
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+};
+
 export type ToolDefinition = {
   readonly name: string;
   readonly description: string;
@@ -22,6 +40,7 @@ export type ToolDefinition = {
   readonly previews: boolean;
   /** Tools that a call of this one may make calls of. Absent: none. */
   readonly calls?: readonly string[];
+  readonly server?: ServerOrigin;
   /** Digest over everything above, in canonical form. */
   readonly digest: Digest;
 };
@@ -165,4 +184,6 @@ export type AgentDefinition = {
   readonly limits: Limits;
   /** Absent: requests only grow. */
   readonly context?: ContextPlan;
+  /** Absent: none. */
+  readonly setAside?: readonly SetAsideTool[];
 };

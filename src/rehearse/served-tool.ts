@@ -14,9 +14,9 @@ export type Service = {
 };
 
 export const servedTool = (definition: ToolDefinition, service: Service): Tool => {
-  const { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, previews, calls } =
-    definition;
-  return tool<unknown>({
+  const { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, egress } = definition;
+  const { previews, calls, server } = definition;
+  const made = tool<unknown>({
     name,
     description,
     inputSchema,
@@ -25,6 +25,7 @@ export const servedTool = (definition: ToolDefinition, service: Service): Tool =
     timeoutMs,
     retry,
     labels,
+    egress,
     ...(calls && { calls }),
     ...(previews && {
       preview: async (_: unknown, { call }: ToolContext) =>
@@ -33,6 +34,7 @@ export const servedTool = (definition: ToolDefinition, service: Service): Tool =
     ...(effect === 'reconcilable' && { reconcile: () => ({ happened: false as const }) }),
     execute: (input, context) => service.execute(input, context),
   });
+  return server ? Object.freeze({ ...made, server }) : made;
 };
 
 /** What the model was told, as a tool would return or throw it. Throws ToolError; undefined means nothing returned. */

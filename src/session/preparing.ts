@@ -17,5 +17,7 @@ export const needsPreparing = (state: SessionState, call: CallState): boolean =>
   // Nobody is asked about a dry run, and what would be done is shown.
   if (modeOf(state) === 'dry-run' && tool.effect !== 'none') return true;
   // Once a person was asked, what runs has a preview on record, also after an edit.
-  return call.phase === 'to-ask' || call.round > 0 || tool.effect === 'reconcilable';
+  if (call.phase === 'to-ask' || call.round > 0 || tool.effect === 'reconcilable') return true;
+  // What another program offers may be another thing by now: it is looked at before anything starts.
+  return tool.server !== undefined;
 };

@@ -5,6 +5,8 @@
 export type ContentPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown }
+  /** JSON that is text already and is kept as it is, digit for digit. */
+  | { readonly kind: 'json-text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly type: string; readonly name?: string };
 
 export class ToolContent {

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../event/json.ts';
 import { badInput } from '../errors.ts';
+import type { ServerOrigin } from '../event/definition.ts';
 import type { EffectKind } from '../event/effect-kind.ts';
 import { EFFECT_KINDS } from '../event/effect-kind.ts';
 import type { MadeCall } from './calls.ts';
@@ -136,6 +137,8 @@ export type Tool = {
   readonly preview: ((input: never, context: ToolContext) => Promise<Preview> | Preview) | undefined;
   readonly reconcile: ((input: never, context: ToolContext) => Promise<Reconciled> | Reconciled) | undefined;
   readonly execute: (input: never, context: ToolContext) => unknown;
+  /** Where a tool server offers it. */
+  readonly server?: ServerOrigin;
 };
 
 export const TOOL_TIMEOUT_MS = 60_000;

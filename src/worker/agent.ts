@@ -7,6 +7,7 @@ import {
   type ContextPlan,
   type Limits,
   type Policy,
+  type SetAsideTool,
   type ToolDefinition,
 } from '../event/definition.ts';
 import { policyProblem } from '../effect/policy-check.ts';
@@ -29,6 +30,8 @@ export type AgentOptions = {
   readonly limits?: Partial<Limits>;
   /** What requests leave out and when history is summarised. Default: they only grow. */
   readonly context?: ContextPlan;
+  /** What tool servers list and cannot be offered: recorded, so that nobody wonders where a tool is. */
+  readonly setAside?: readonly SetAsideTool[];
   /** One sentence for lists. */
   readonly description?: string;
 };
@@ -81,6 +84,7 @@ export const defineAgent = (options: AgentOptions): Agent => {
     policy: options.policy ?? { rules: [] },
     limits: checkLimits(options.limits ?? {}, fail),
     ...(options.context && { context: checkContext(options.context, fail) }),
+    ...(options.setAside && options.setAside.length > 0 && { setAside: options.setAside }),
   };
   const refusal = model.refuses?.(definition);
   if (refusal !== undefined) fail(refusal);
@@ -133,6 +137,7 @@ const toolDefinition = (tool: Tool): ToolDefinition => {
     egress,
     previews,
     ...(calls && { calls }),
+    ...(tool.server && { server: tool.server }),
   };
   return { ...data, digest: digestOf(data) };
 };

@@ -110,17 +110,21 @@ class ResultWriter {
     switch (part.kind) {
       case 'text':
         return { type: 'text', text: this.#bounded(part.text, over) };
-      case 'json': {
-        const text = resultJson(part.value);
-        const shown = this.#bounded(text, over);
-        // Cut JSON is no JSON any more.
-        return shown === text ? { type: 'json', text } : { type: 'text', text: shown };
-      }
+      case 'json':
+        return this.#json(resultJson(part.value), over);
+      case 'json-text':
+        return this.#json(part.text, over);
       case 'bytes':
         return this.#bytes(part);
       default:
         return part satisfies never;
     }
+  }
+
+  #json(text: string, over: boolean): Content {
+    const shown = this.#bounded(text, over);
+    // Cut JSON is no JSON any more.
+    return shown === text ? { type: 'json', text } : { type: 'text', text: shown };
   }
 
   #bytes({ bytes, type, name }: Extract<ContentPart, { kind: 'bytes' }>): Content {

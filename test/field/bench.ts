@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { CallId } from '../../src/event/call-id.ts';
 import type { LogEvent } from '../../src/event/events.ts';
-import type { ContextPlan, Limits, Mode, Policy } from '../../src/event/definition.ts';
+import type { ContextPlan, Limits, Mode, Policy, SetAsideTool } from '../../src/event/definition.ts';
 import type { JsonObject } from '../../src/event/json.ts';
 import { open } from '../../src/event/envelope.ts';
 import type { Prices } from '../../src/cost/prices.ts';
@@ -35,6 +35,7 @@ export type BenchOptions = {
   /** Real time, for cases about a store that other processes hold up. Default fake. */
   readonly clock?: 'real';
   readonly prices?: Prices;
+  readonly setAside?: readonly SetAsideTool[];
 };
 
 const callOf = ({ id, tool: name, args, args_raw, args_js }: GivenCall): ScriptCall => ({
@@ -118,6 +119,7 @@ export class Bench {
       policy: options.policy ?? { rules: [] },
       limits: { ...limitsOf(given), ...options.limits },
       ...(options.context && { context: options.context }),
+      ...(options.setAside && { setAside: options.setAside }),
     });
     onTestFinished(() => this.close());
   }

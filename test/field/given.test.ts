@@ -5,6 +5,7 @@ import { APPROVALS } from './approvals.ts';
 import { DATA_TOOLS } from './data-tools.ts';
 import { DURABILITY } from './durability.ts';
 import { ABSENT, GIVEN } from './given.ts';
+import { MCP } from './mcp.ts';
 import { MODEL_IO } from './model-io.ts';
 import { NOT_COVERED } from './not-covered.ts';
 import type { Plan } from './plan.ts';
@@ -22,6 +23,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
   ...DATA_TOOLS,
   ...SURFACES,
   ...SUITES,
+  ...MCP,
 };
 
 const cases = GIVEN ?? [];

@@ -1,12 +1,9 @@
 /** Cases that are not tried, each with what is missing or where it is shown instead. */
 import { CAN_MOUNT } from '../crash/children/disk.ts';
 
-const MCP = 'tool servers (MCP) are not built';
 const SUITE = 'this harness does not drive suites yet; test/suite and test/cli/suite.test.ts do';
 
 export const NOT_COVERED: Readonly<Record<string, string>> = {
-  'FC-07': MCP,
-  'FC-11': MCP,
   'FC-68':
     'there is no tool that runs shell commands; remembered leave holds conditions on arguments, never prefixes of text (test/spec/grant*.test.ts)',
   ...(!CAN_MOUNT && { 'FC-87': 'no disk of its own can be mounted here' }),
@@ -16,10 +13,6 @@ export const NOT_COVERED: Readonly<Record<string, string>> = {
     'this harness runs on SQLite only; fencing is shown in test/contract, take-over in test/crash/postgres-takeover.test.ts',
   'FC-99':
     'there is one version of the log so far; test/golden holds its logs, test/promise/newer.test.ts what is newer',
-  'FC-107': MCP,
-  'FC-109': MCP,
-  'FC-111': MCP,
-  'FC-113': MCP,
   'FC-119':
     'shown in test/view/cache-reuse.test.ts with instructions that hold a time; a warning at the definition is not built',
   'FC-128': SUITE,

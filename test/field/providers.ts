@@ -17,7 +17,9 @@ import type { Plan } from './plan.ts';
 type Answer = (response: ServerResponse, n: number) => unknown;
 
 /** A server that answers the n-th request; what it was sent is kept. */
-const standIn = async (answer: Answer): Promise<{ readonly url: string; readonly bodies: string[] }> => {
+export const standIn = async (
+  answer: Answer,
+): Promise<{ readonly url: string; readonly bodies: string[] }> => {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -35,7 +37,7 @@ const standIn = async (answer: Answer): Promise<{ readonly url: string; readonly
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies };
 };
 
-const events = (response: ServerResponse): ServerResponse => {
+export const events = (response: ServerResponse): ServerResponse => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   return response;
 };
@@ -44,7 +46,7 @@ const claude = (url: string): Model =>
   anthropic({ baseUrl: url, credential: 'FIELD_KEY', env: { FIELD_KEY: 'sk-ant-field-0000000001' } }).model(
     'claude-field',
   );
-const chat = (url: string, params = {}): Model =>
+export const chat = (url: string, params = {}): Model =>
   chatServer({ name: 'field', baseUrl: url }).model('stand-in', params);
 
 /** Lets planned waits pass until the session rests. */

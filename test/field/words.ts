@@ -30,7 +30,8 @@ export const EVENTS: Readonly<Record<string, Holds>> = {
   'approval.decided': is('approval.decided'),
   'approval.invalidated': is('approval.invalidated'),
   'approval.withdrawn': is('call.cancelled'),
-  'tool.rejected': is('call.rejected'),
+  'tool.rejected': any(is('call.rejected'), is('call.refused')),
+  'tool.quarantined': is('session.created', ({ agent }) => agent.setAside !== undefined),
   'tool.started': is('call.started'),
   'tool.finished': is('call.result', ({ outcome }) => outcome.kind === 'ok'),
   'tool.failed': any(is('call.failed'), is('call.refused')),
@@ -45,6 +46,11 @@ export const EVENTS: Readonly<Record<string, Holds>> = {
     (data) => data.outcome.kind === 'unknown' && data.outcome.code === 'timeout',
   ),
   'tool.late_result': is('call.late'),
+  // Found right before the call that it concerns, and refused there.
+  'mcp.tools_changed': is('call.refused', ({ code }) => code === 'tool-changed'),
+  // Said to people before the call, and to the model with its result.
+  'mcp.session_lost': is('call.prepared', ({ preview }) => /begun anew/.test(JSON.stringify(preview))),
+  'mcp.session_started': is('call.result', ({ outcome }) => /begun anew/.test(JSON.stringify(outcome))),
 };
 
 /**
@@ -77,6 +83,9 @@ export const REASONS: Readonly<Record<string, readonly string[]>> = {
   preview_stale: ['preview-changed'],
   arguments_changed: ['preview-changed'],
   not_started: [],
+  tool_changed: ['tool-changed'],
+  // Stands in a list of such tools.
+  schema_too_deep: [],
   ECONNRESET: ['ECONNRESET'],
 };
 

@@ -296,12 +296,12 @@ test('an agent file asks for it with a level, limits and the tools that programs
   onTestFinished(() => void vi.unstubAllEnvs());
   const entry = { javascript: { level: 'wasm', tools: ['files.read'], limits: { ticks: 500 } } };
   const set = toolSetSchema.parse(entry) as ToolSet;
-  const [made] = await toolsOf(set, { folder: home, protect: [], env: {} });
+  const [made] = await toolsOf(set, { folder: home, protect: [], env: {}, pins: 'none' });
   expect(made).toMatchObject({ name: 'run_javascript' });
   expect(made?.description).toMatch(/files\.read.*500 ticks/s);
   const wrong = { javascript: { level: 'wasm', limits: { speed: 1 } } };
   await expect(
-    toolsOf(toolSetSchema.parse(wrong) as ToolSet, { folder: home, protect: [], env: {} }),
+    toolsOf(toolSetSchema.parse(wrong) as ToolSet, { folder: home, protect: [], env: {}, pins: 'none' }),
   ).rejects.toMatchObject({ code: 'room-invalid' });
   expect(toolSetSchema.safeParse({ javascript: { level: 'vm' } }).success).toBe(false);
 });

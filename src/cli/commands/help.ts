@@ -29,7 +29,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'anchor', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],
-  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'models', 'doctor']],
+  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'mcp', 'models', 'doctor']],
   ['Keep', ['backup', 'restore', 'copy', 'migrate']],
 ];
 

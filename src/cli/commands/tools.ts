@@ -7,7 +7,7 @@ import type { Command } from '../command.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-code.ts';
 import { namedAgent } from '../named-agent.ts';
-import { dim, EMPTY, line, own, strong, theirs, type Shown } from '../terminal/shown.ts';
+import { dim, EMPTY, line, own, SIGN, strong, theirs, type Shown } from '../terminal/shown.ts';
 import { table } from '../terminal/table.ts';
 
 export const tools: Command = {
@@ -21,7 +21,13 @@ export const tools: Command = {
     const { screen } = cli;
     const chosen = await agentsOf(cli, args[0]);
     if (screen.jsonMode) {
-      screen.json(chosen.map(({ definition }) => ({ agent: definition.name, tools: definition.tools })));
+      screen.json(
+        chosen.map(({ definition: { name, tools: all, setAside } }) => ({
+          agent: name,
+          tools: all,
+          ...(setAside && { setAside }),
+        })),
+      );
       return EXIT.done;
     }
     for (const [index, { definition }] of chosen.entries()) {
@@ -29,6 +35,8 @@ export const tools: Command = {
       if (chosen.length > 1) screen.out(line`${strong(definition.name)}`);
       if (definition.tools.length === 0) screen.out(dim(line`  no tools`));
       else screen.out(...toolTable(screen.look, definition.tools));
+      for (const { name, message } of definition.setAside ?? [])
+        screen.out(line`  ${SIGN.cancelled} ${theirs(name)} is set aside: ${theirs(message)}`);
     }
     if (chosen.length === 0) screen.note(line`No agent here, so no tools.`);
     return EXIT.done;
