@@ -11,6 +11,7 @@ import { baselineSchema, type Baseline } from '../suite/exam/baseline.ts';
 import type { CodedExam, CodedSuite } from '../suite/exam/coded.ts';
 import type { Exam } from '../suite/exam/exam.ts';
 import type { AgentMaker, Candidate } from '../suite/exam/play.ts';
+import { recordingSchema, type Recording } from '../suite/exam/recorded.ts';
 import { examSchema, type ExamScenario } from '../suite/exam/scenario.ts';
 import type { Agent } from '../worker/agent.ts';
 import type { Cli } from './cli.ts';
@@ -148,7 +149,36 @@ const candidateFor = async (
   const agent =
     coded?.agent ?? (isFile ? fileAgent(scenario.agent, home) : await codeAgent(scenario.agent, home));
   const deskFirst = isFile || scenario.desk?.from !== undefined;
-  return { scenario, home, agent, model, live, deskFirst, ...(coded?.check && { check: coded.check }) };
+  return {
+    scenario,
+    home,
+    agent,
+    model,
+    live,
+    deskFirst,
+    ...(scenario.recorded !== undefined && {
+      recording: recordingIn(resolve(home, scenario.recorded), scenario.recorded),
+    }),
+    ...(coded?.check && { check: coded.check }),
+  };
+};
+
+/** Throws `recording-invalid`. */
+const recordingIn = (file: string, name: string): Recording => {
+  const fail = (why: string): Error =>
+    badInput('recording-invalid', `${name} is no recording: ${why}.`, { name });
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) throw fail('it is not there');
+  if (stats.size > BASELINE_BYTES_MAX) throw fail('it is too large');
+  try {
+    const parsed = recordingSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    throw fail(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw fail(cause.message);
+    throw cause;
+  }
 };
 
 const ownModel = async (

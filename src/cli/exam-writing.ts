@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { badInput } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../event/json.ts';
+import { recordingOf } from '../suite/exam/recorded.ts';
 import { scenarioOf } from '../suite/exam/record.ts';
 import type { Cli } from './cli.ts';
 import type { Input } from './command.ts';
@@ -91,7 +92,9 @@ const foldersOf = (file: string): readonly string[] => {
   ].filter((path) => path !== '.' && path !== '' && !path.startsWith('/') && !path.split('/').includes('..'));
 };
 
-const RECORDED_HEAD = `# Made of a recorded session. A record has no desk: say under "desk" what lay on it, and look at every expectation.
+const DESK_HEAD = `# Made of a recorded session. Tools run on a copy of the desk: look at every expectation.
+`;
+const RECORDED_HEAD = `# Made of a recorded session. No tool runs: calls get the recorded results. With a "desk" instead of "recorded" they run.
 `;
 
 /** Throws `session-not-found`, `usage`, `file-exists`. */
@@ -106,7 +109,19 @@ export const recordScenario = async (cli: Cli, input: Input): Promise<ExitCode> 
   const home = dirname(resolve(cli.cwd, name));
   const agent = givenOption(input, 'agent') ?? agentFileOf(cli, state.agent.name, home);
   const desk = givenOption(input, 'desk');
-  const scenario = scenarioOf(session, events, { name: scenarioName, agent, desk });
+  if (desk !== undefined) {
+    const scenario = scenarioOf(session, events, { name: scenarioName, agent, desk });
+    return written(cli, input, { name, text: yamlText(DESK_HEAD, scenario) });
+  }
+  const recorded = `${basename(name).replace(/\.ya?ml$/, '')}.recorded.json`;
+  const isFile = /\.ya?ml$/.test(agent);
+  const folders = isFile ? foldersOf(resolve(home, agent)) : [];
+  const scenario = scenarioOf(session, events, { name: scenarioName, agent, desk, recorded, folders });
+  const recording = await recordingOf(session, events, (digest) => store.blob(digest));
+  mkdirSync(home, { recursive: true });
+  await writeOutput(cli, { name: join(dirname(name), recorded), force: isGiven(input, 'force') }, [
+    `${JSON.stringify(recording, null, 2)}\n`,
+  ]);
   return written(cli, input, { name, text: yamlText(RECORDED_HEAD, scenario) });
 };
 

@@ -184,7 +184,7 @@ test('a-baseline-is-written-when-it-is-asked-for, and only when all passed; a ne
   });
 });
 
-test('a-session-becomes-a-scenario: with its desk it passes, without it says what is missing', async () => {
+test('a-session-becomes-a-scenario: with its desk it passes', async () => {
   const made = clerk(`${WRITES}  - text: Again.\n    cost: 0\n`);
   const sent = await made.onrecord('run', 'clerk', 'Note that it is paid.');
   const session = sessionIn(sent.stdout);

@@ -1,8 +1,6 @@
 /** Cases that are not tried, each with what is missing or where it is shown instead. */
 import { CAN_MOUNT } from '../crash/children/disk.ts';
 
-const SUITE = 'this harness does not drive suites yet; test/suite and test/cli/suite.test.ts do';
-
 export const NOT_COVERED: Readonly<Record<string, string>> = {
   'FC-68':
     'there is no tool that runs shell commands; remembered leave holds conditions on arguments, never prefixes of text (test/spec/grant*.test.ts)',
@@ -15,7 +13,6 @@ export const NOT_COVERED: Readonly<Record<string, string>> = {
     'there is one version of the log so far; test/golden holds its logs, test/promise/newer.test.ts what is newer',
   'FC-119':
     'shown in test/view/cache-reuse.test.ts with instructions that hold a time; a warning at the definition is not built',
-  'FC-128': SUITE,
   'FC-139':
     'shown for zones and host zones in test/tool/calendar-time.test.ts, which starts processes with another TZ',
   'FC-161': 'this harness starts no rooms yet; test/room/attacks.test.ts does',

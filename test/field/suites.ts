@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
-import { project, ROOT, type Output, type Project } from '../cli/project.ts';
+import { project, ROOT, sessionIn, type Output, type Project } from '../cli/project.ts';
 import type { GivenCase, GivenReply, GivenTool } from './given.ts';
 import type { Plan } from './plan.ts';
 
@@ -137,6 +137,7 @@ type Ran = {
   readonly runs: readonly {
     readonly scenario: string;
     readonly verdict: string;
+    readonly steps: number;
     readonly problems: readonly { readonly expectation: string; readonly message: string }[];
   }[];
 };
@@ -172,8 +173,40 @@ const down: Plan = async (given) => {
   expect(problems).toMatchObject([{ expectation: 'no-answer', message: expect.stringContaining('503') }]);
 };
 
+/** A recording answers the request it was made of; another prompt is a miss, and nobody is asked. */
+const stale: Plan = async ({ input, expect: wanted }) => {
+  const { recorded, now } = input as unknown as {
+    readonly recorded: {
+      readonly request: { readonly system: string };
+      readonly response: { readonly text: string };
+    };
+    readonly now: { readonly system: string };
+  };
+  const { system } = recorded.request;
+  const made = project({
+    'agents/clerk.yaml': stringify({ instructions: system, model: { scripted: 'script.yaml' } }),
+    'script.yaml': stringify({ name: 's', steps: [{ text: recorded.response.text, cost: 0 }] }),
+  });
+  const session = sessionIn((await made.onrecord('run', 'clerk', 'go')).stdout);
+  expect((await made.onrecord('suite', 'record', session, '--out', 'scenarios/real.yaml')).code).toBe(0);
+  expect((await made.onrecord('suite', 'run')).code).toBe(0);
+  made.write(
+    'agents/clerk.yaml',
+    stringify({ instructions: now.system, model: { scripted: 'script.yaml' } }),
+  );
+  const { code, report } = await ran(made);
+  expect(code).not.toBe(0);
+  const [problem] = report.runs[0]?.problems ?? [];
+  expect(problem?.expectation.replace('-', '_')).toBe(wanted['reason']);
+  expect(problem?.message).toContain('the nearest one differs at system, offset 8');
+  expect(problem?.message).toContain('record it anew: onrecord suite record');
+  // Nothing was asked: there is not even a request on record.
+  expect(report.runs[0]?.steps).toBe(0);
+};
+
 export const SUITES: Readonly<Record<string, Plan>> = {
   'FC-106': drift,
   'FC-121': order,
   'FC-123': down,
+  'FC-128': stale,
 };

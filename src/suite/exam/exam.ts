@@ -209,6 +209,10 @@ const judgedRun = async ({ scenario, live, check }: Candidate, playing: Playing)
   const spare = !live && 'unusedSteps' in model ? (model as ScriptedModel).unusedSteps(answers) : 0;
   const expected = live ? 0 : scenario.expect.unusedSteps;
   const unjudged: readonly Problem[] = [
+    ...playing.missed.map((call) => ({
+      expectation: 'recording-miss',
+      message: `the recording does not have this call: ${call}; record the session anew, or give the scenario a desk`,
+    })),
     ...unfired.map((fault) => ({
       expectation: 'faults',
       message: `the fault was never reached: ${faultWords(fault)}`,
@@ -223,7 +227,8 @@ const judgedRun = async ({ scenario, live, check }: Candidate, playing: Playing)
       : []),
   ];
   // A fault that did not come tested nothing; steps that are left over are the sign of a failure, if there is one.
-  const errored = unfired.length > 0 || (problems.length === 0 && unjudged.length > 0);
+  const errored =
+    unfired.length > 0 || playing.missed.length > 0 || (problems.length === 0 && unjudged.length > 0);
   const { requests, calls, cost } = trace.spent;
   return {
     verdict: errored ? 'errored' : problems.length > 0 ? 'failed' : 'passed',

@@ -18,6 +18,9 @@ import type { Turnstile } from '../crash/turnstile.ts';
 import type { FaultPlan } from '../fault-plan.ts';
 import { Dice } from '../simulation/dice.ts';
 import { change, deskDigests, furnish } from './desk.ts';
+import { callsOf } from './judge.ts';
+import { checkRecording, type ServedResults } from './recorded.ts';
+import { traceOf } from '../../rehearse/trace.ts';
 import { distortedReply, type Send } from './distorted-reply.ts';
 import { outside, type Opened } from './network-guard.ts';
 import type { Candidate, Executed } from './play.ts';
@@ -38,6 +41,7 @@ export type Progress = {
   /** How the model itself answered, by turn, step and attempt. */
   readonly answered: Map<string, 'response' | 'failed'>;
   readonly distorted: Set<string>;
+  readonly served: ServedResults | undefined;
   before: ReadonlyMap<string, string> | undefined;
 };
 
@@ -74,6 +78,7 @@ export class Living {
         'scenario-invalid',
         `The agent has the model ${made.model.definition.name} and not the one it was given: its function has to take { desk, model }.`,
       );
+    if (candidate.recording) checkRecording(candidate.recording, made.definition, messagesIn(scenario));
     if (!progress.before) {
       if (!candidate.deskFirst) furnished();
       progress.before = deskDigests(desk);
@@ -157,9 +162,18 @@ export class Living {
     const { boundaries, staged } = this.#options;
     const tools = [...agent.tools.values()].map((tool): [string, Tool] => [
       tool.name,
-      inTurn(this.#noted(tool), boundaries.turnstile, staged),
+      inTurn(this.#noted(this.#served(tool)), boundaries.turnstile, staged),
     ]);
     return { ...agent, tools: new Map(tools), model: this.#hurried(agent.model) };
+  }
+
+  #served(tool: Tool): Tool {
+    const { progress, log } = this.#options;
+    if (!progress.served) return tool;
+    return progress.served.tool(tool, async (id) => {
+      const events = (await log.read(progress.session)).map(open);
+      return callsOf(traceOf(progress.session, events)).find((call) => call.id === id)?.args ?? '';
+    });
   }
 
   #noted(tool: Tool): Tool {
@@ -208,6 +222,9 @@ export class Living {
     return reply;
   }
 }
+
+const messagesIn = ({ turns }: ExamScenario): readonly string[] =>
+  turns.flatMap((action) => (typeof action === 'string' ? [action] : 'say' in action ? [action.say] : []));
 
 type Attempt = { readonly turn: number; readonly step: number; readonly attempt: number };
 

@@ -15,6 +15,7 @@ import { FaultPlan, type Fault, type FaultCount } from '../fault-plan.ts';
 import type { Check } from './coded.ts';
 import { changedFiles, deskDigests, layDesk } from './desk.ts';
 import { answersIn, Living, type Progress } from './living.ts';
+import { ServedResults, type Recording } from './recorded.ts';
 import { openedHosts, within } from './network-guard.ts';
 import type { ExamScenario } from './scenario.ts';
 import { StagedClock } from './staged-clock.ts';
@@ -32,6 +33,8 @@ export type Candidate = {
   readonly model: Model | undefined;
   /** Asked for real: its answers, and the time they take, are not the same each time. */
   readonly live: boolean;
+  /** What tools answer where the scenario has a recording. */
+  readonly recording?: Recording;
   /** Of a scenario that code has made. */
   readonly check?: Check;
   /** The desk is furnished before the agent is made: its tools want their folders. */
@@ -54,6 +57,8 @@ export type Playing = {
   readonly chance: readonly FaultCount[];
   /** Steps ("1.2") whose reply the plan made unreadable: their calls are none that the model wanted. */
   readonly distorted: ReadonlySet<string>;
+  /** Calls that the scenario's recording does not have. */
+  readonly missed: readonly string[];
   /** Boundaries that it came to, and those at which it was killed. */
   readonly seen: Seen;
   /** Hosts that were wanted and are closed. */
@@ -90,6 +95,7 @@ export const playScenario = async (
     executed: [],
     answered: new Map(),
     distorted: new Set(),
+    served: candidate.recording && new ServedResults(candidate.recording),
     before: isLaid ? deskDigests(desk) : undefined,
   };
   const jump = (ms: number): void => staged.clock.jump(ms);
@@ -128,7 +134,7 @@ type Ended = Pick<Playing, 'agent' | 'log' | 'desk' | 'seen' | 'refused'> & {
 };
 
 const played = async ({ plan, progress, ...ended }: Ended): Promise<Playing> => {
-  const { session, executed, distorted, answered, before } = progress;
+  const { session, executed, distorted, answered, before, served } = progress;
   const events = session === '' ? [] : (await ended.log.read(session)).map(open);
   return {
     ...ended,
@@ -139,6 +145,7 @@ const played = async ({ plan, progress, ...ended }: Ended): Promise<Playing> => 
     unfired: plan.unfired(),
     chance: plan.counts(),
     distorted,
+    missed: served?.missed ?? [],
     answers: answersIn(events, answered),
   };
 };

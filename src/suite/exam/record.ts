@@ -18,6 +18,9 @@ export type RecordPlace = {
   readonly agent: string;
   /** A folder beside the scenario that its desk is copied from. */
   readonly desk: string | undefined;
+  /** Without a desk: the file of the results, and folders that the agent's tools want to be there. */
+  readonly recorded?: string;
+  readonly folders?: readonly string[];
 };
 
 /** The scenario as plain JSON, in the order in which people read it. Throws `rehearsal-nothing-to-say`. */
@@ -39,7 +42,7 @@ export const scenarioOf = (session: string, events: readonly LogEvent[], place: 
     about: `Recorded from session ${session} of ${new Date(last.createdAt).toISOString().slice(0, 10)}.`,
     agent: place.agent,
     model: { steps: events.flatMap(stepOf) },
-    ...(place.desk !== undefined && { desk: { from: place.desk } }),
+    ...deskOf(place),
     clock: new Date(last.createdAt).toISOString(),
     ...(by && { person: { name: by.name, ...(by.roles && { roles: by.roles }) } }),
     turns: actionsOf(session, events),
@@ -54,6 +57,15 @@ export const scenarioOf = (session: string, events: readonly LogEvent[], place: 
       outcome: last.turns.map(({ outcome }) => outcome ?? 'open'),
       ...openOf(last),
     },
+  };
+};
+
+const deskOf = ({ desk, recorded, folders = [] }: RecordPlace): JsonObject => {
+  if (desk !== undefined) return { desk: { from: desk } };
+  const files = Object.fromEntries(folders.map((path) => [`${path}/.keep`, '']));
+  return {
+    ...(folders.length > 0 && { desk: { files } }),
+    ...(recorded !== undefined && { recorded }),
   };
 };
 

@@ -89,6 +89,8 @@ export type ExamScenario = {
   readonly agent: string;
   readonly model?: ModelText;
   readonly desk?: DeskText;
+  /** A file beside the scenario with the results of a real session: then no tool runs. */
+  readonly recorded?: string;
   /** The moment at which it begins. */
   readonly clock: string;
   /** Hosts that tools may reach. */
@@ -174,6 +176,7 @@ export const examSchema: z.ZodType<ExamScenario> = z.strictObject({
     )
     .optional(),
   desk: desk.optional(),
+  recorded: text.optional(),
   clock: z.iso.datetime('must be a moment in UTC: 2026-11-27T14:00:00Z').default(CLOCK),
   network: z.array(text).default([]),
   person: z.strictObject({ name: text, roles: z.array(text).optional() }).default({ name: 'examiner' }),
