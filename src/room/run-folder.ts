@@ -28,10 +28,12 @@ const reap = (base: string): void => {
   }
 };
 
+/** Counted over the process, not over one folder: runsc knows a sandbox by a name that is the same everywhere here. */
+let made = 0;
+
 export class RunFolder {
   readonly path: string;
   readonly #watcher: ChildProcess;
-  #rooms = 0;
   #closed = false;
   readonly #atExit = (): void => this.close();
 
@@ -55,7 +57,7 @@ export class RunFolder {
 
   /** A new folder for one room. */
   room(): { readonly path: string; readonly number: number } {
-    const number = ++this.#rooms;
+    const number = ++made;
     const path = join(this.path, String(number));
     mkdirSync(path, { mode: 0o700 });
     return { path, number };

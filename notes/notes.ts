@@ -1,0 +1,7 @@
+/** Every note, by number. */
+import { note as first } from './1-what-the-model-sees/run.ts';
+import { note as second } from './2-what-survives-a-restart/run.ts';
+import { note as third } from './3-a-tool-needs-a-room/run.ts';
+import type { Note } from './kit/note.ts';
+
+export const NOTES: readonly Note[] = [first, second, third];

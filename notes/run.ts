@@ -1,0 +1,57 @@
+/**
+ * npm run notes                 every note: its experiment, and its page held against what the run wrote
+ * npm run notes -- 2            one of them, or several: -- 2 4
+ * npm run notes -- 2 --write    puts the evidence and the quotes where the page is
+ *
+ * Exit code 0: all is shown that this machine can show, and every page is what its run wrote; 1: something is not.
+ */
+import { parseArgs } from 'node:util';
+import { join, relative } from 'node:path';
+import { Bench } from './kit/bench.ts';
+import { SIGN } from './kit/findings.ts';
+import { ROOT } from './kit/machine.ts';
+import { runNote, type Note, type Ran } from './kit/note.ts';
+import { NOTES } from './notes.ts';
+
+const EVIDENCE = join(ROOT, '.onrecord', 'notes');
+
+const chosen = (numbers: readonly string[]): readonly Note[] => {
+  const unknown = numbers.find((number) => !NOTES.some((note) => String(note.number) === number));
+  if (unknown !== undefined)
+    throw new Error(
+      `There is no note "${unknown}". Notes: ${NOTES.map(({ number }) => number).join(', ')}. Without a number all run.`,
+    );
+  return numbers.length === 0 ? NOTES : NOTES.filter(({ number }) => numbers.includes(String(number)));
+};
+
+const print = ({ note, findings, stale, evidence }: Ran, seconds: number): void => {
+  console.log(`\nNote ${note.number}  notes/${note.name}/README.md  ${seconds.toFixed(1)} s\n`);
+  console.log(findings.table().replaceAll(/^/gm, '  '));
+  for (const { state, what, by } of findings.claims)
+    if (state === 'absent') process.stderr.write(`\nNOT SHOWN HERE: ${what}. ${by}\n`);
+  console.log(`\n  evidence  ${relative(process.cwd(), evidence)}`);
+  for (const sentence of stale) console.log(`\n${SIGN.absent} ${sentence}`);
+};
+
+const main = async (): Promise<number> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { write: { type: 'boolean', default: false } },
+  });
+  const bench = new Bench();
+  let wrong = 0;
+  try {
+    for (const note of chosen(positionals)) {
+      const began = performance.now();
+      const ran = await runNote(note, bench, values.write ? { write: true } : { evidence: EVIDENCE });
+      await bench.clear();
+      print(ran, (performance.now() - began) / 1000);
+      if (ran.stale.length > 0) wrong += 1;
+    }
+  } finally {
+    await bench.close();
+  }
+  return wrong === 0 ? 0 : 1;
+};
+
+process.exitCode = await main();
