@@ -79,10 +79,10 @@ export type Asked = {
   readonly body?: unknown;
   /** The Idempotency-Key. */
   readonly key?: string;
+  /** Default: the token of whoever started the server. */
+  readonly token?: string;
   /** Seconds to wait for the turn to end or to need somebody. */
   readonly wait?: number;
-  /** Ends the connection from the client's side. */
-  readonly signal?: AbortSignal;
 };
 
 export class Server {
@@ -126,17 +126,16 @@ export class Server {
   }
 
   /** One request, as it stands: no retry, no key that nobody gave. */
-  async http(method: string, path: string, { body, key, wait, signal }: Asked = {}): Promise<Answer> {
+  async http(method: string, path: string, { body, key, token, wait }: Asked = {}): Promise<Answer> {
     const response = await fetch(new URL(path, this.#url), {
       method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        authorization: `Bearer ${token ?? this.#token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
         ...(wait !== undefined && { prefer: `wait=${wait}` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
