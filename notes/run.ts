@@ -29,6 +29,7 @@ const print = ({ note, findings, stale, evidence }: Ran, seconds: number): void 
   console.log(findings.table().replaceAll(/^/gm, '  '));
   for (const { state, what, by } of findings.claims)
     if (state === 'absent') process.stderr.write(`\nNOT SHOWN HERE: ${what}. ${by}\n`);
+  for (const text of findings.asides) console.log(`\n${text.replaceAll(/^/gm, '  ')}`);
   console.log(`\n  evidence  ${relative(process.cwd(), evidence)}`);
   for (const sentence of stale) console.log(`\n${SIGN.absent} ${sentence}`);
 };

@@ -24,6 +24,13 @@ export class Findings {
   /** Pieces that this machine cannot give, with the reason. */
   readonly absent: Map<string, string> = new Map();
 
+  /** What is only printed: it belongs to this run, and no page quotes it. */
+  readonly asides: string[] = [];
+
+  aside(text: string): void {
+    this.asides.push(text);
+  }
+
   /** A fenced block of the page. */
   piece(name: string, text: string): void {
     this.pieces.set(name, `${text.trimEnd()}\n`);

@@ -41,6 +41,10 @@ export class Machine {
     writeFileSync(join(this.folder, file), text);
   }
 
+  read(file: string): string {
+    return readFileSync(join(this.folder, file), 'utf8');
+  }
+
   /** What the command prints. Throws where it ends with another exit code than expected. */
   async onrecord(args: readonly string[], exit = 0): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();

@@ -54,6 +54,7 @@ export const measure: Command = {
       flags: '--budget <usd>',
       description: `spend no more; default ${BUDGET_USD_DEFAULT} at a real provider`,
     },
+    { flags: '--keep', description: 'keep the sessions of a simulated provider in the store, as real ones are' },
     { flags: '--dry-run', description: 'print the plan and its price, ask nothing' },
     { flags: '--yes', description: 'spend without being asked again' },
     { flags: '--html <file>', description: 'write the report as a page' },
@@ -73,7 +74,7 @@ export const measure: Command = {
     if (isGiven(input, 'dryRun')) return showPlan(cli, declared, plan);
     const refused = await mayRun(cli, input, declared, plan);
     if (refused !== undefined) return refused;
-    const run = await measured(cli, declared);
+    const run = await measured(cli, input, declared);
     return showRun(cli, input, declared, run);
   },
 };
@@ -198,7 +199,11 @@ const mayRun = async (
   return EXIT.stopped;
 };
 
-const measured = async (cli: Cli, { experiment, model, budgetUsd }: Declared): Promise<CacheRun> => {
+const measured = async (
+  cli: Cli,
+  input: Input,
+  { experiment, model, budgetUsd }: Declared,
+): Promise<CacheRun> => {
   const { screen, interrupt } = cli;
   const progress = screen.progress(own('sessions'));
   const common = {
@@ -215,7 +220,7 @@ const measured = async (cli: Cli, { experiment, model, budgetUsd }: Declared): P
       ...common,
       model: simulatedModel(CACHE_RULES, clock),
       clock,
-      store: new MemoryLog(),
+      store: isGiven(input, 'keep') ? await cli.store() : new MemoryLog(),
       prices: simulatedPrices(CACHE_RULES),
       sleep: async (ms) => clock.jump(ms),
     });
