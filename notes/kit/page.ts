@@ -10,7 +10,7 @@ const FENCE = /^```text ([\w-]+)\n([^]*?)^```$/gm;
 const ANY_FENCE = /^```[^]*?^```$/gm;
 const CODE = /`([^`\n]+)`/g;
 /** Commands and paths: they are not figures. */
-const COMMAND = /^(?:npm |npx |onrecord |ONRECORD_|ROOM_)|^[\w./-]+\/[\w./-]*$/;
+const COMMAND = /^(?:[A-Z_]+=\S* )*(?:npm|npx|onrecord) |^[A-Z_]+=\w+$|^[\w./-]+\/[\w./-]*$/;
 
 /** What is stale, one sentence each; empty where nothing is. */
 export const stale = (page: string, findings: Findings): readonly string[] => {
