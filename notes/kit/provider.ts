@@ -75,21 +75,24 @@ const send = async (reply: ChatReply, response: ServerResponse, before: number):
   }
   await reply.first;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const say = (delta: object, more: object = {}): boolean =>
-    response.write(`data: ${JSON.stringify({ id: `r${before}`, choices: [{ index: 0, delta, ...more }] })}\n\n`);
+  /** Resolves when the system has it: what is cut off after that has arrived all the same. */
+  const say = (delta: object, more: object = {}): Promise<void> => {
+    const chunk = JSON.stringify({ id: `r${before}`, choices: [{ index: 0, delta, ...more }] });
+    return new Promise((resolve) => response.write(`data: ${chunk}\n\n`, () => resolve()));
+  };
   const half = Math.ceil(text.length / 2);
-  if (text !== '') say({ role: 'assistant', content: text.slice(0, half) });
+  if (text !== '') await say({ role: 'assistant', content: text.slice(0, half) });
   if ((await reply.midway?.keep(response)) === 'gone') return;
   if (reply.cut) {
     response.destroy();
     return;
   }
-  if (text !== '') say({ content: text.slice(half) });
+  if (text !== '') await say({ content: text.slice(half) });
   for (const [index, { tool, args }] of calls.entries()) {
     const call = { name: tool, arguments: JSON.stringify(args) };
-    say({ tool_calls: [{ index, id: `c${before}-${index}`, type: 'function', function: call }] });
+    await say({ tool_calls: [{ index, id: `c${before}-${index}`, type: 'function', function: call }] });
   }
-  say({}, { finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' });
+  await say({}, { finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' });
   if (usage) response.write(`data: ${JSON.stringify({ choices: [], usage: usageOf(usage) })}\n\n`);
   response.end('data: [DONE]\n\n');
 };

@@ -6,6 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
 import type { Clock, Random } from '../clock.ts';
 import { systemClock, systemRandom } from '../clock.ts';
+import type { Prices } from '../cost/prices.ts';
 import { badInput } from '../errors.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
@@ -29,6 +30,7 @@ import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
 import { watchingRoutes } from './routes/watching.ts';
 import { servePages } from './pages.ts';
+import { priceSource } from '../worker/priced.ts';
 import { counted, methodsAt, routesOf } from './route-table.ts';
 import { Tickets } from './tickets.ts';
 import { Tokens } from './tokens.ts';
@@ -42,6 +44,8 @@ export type DoorOptions = {
   /** Whether anybody may read the metrics; default false: it takes a token with the role `read`. */
   readonly openMetrics?: boolean;
   readonly limits?: Partial<DoorLimits>;
+  /** Go before those of the catalogue where something is priced afresh; give the runtime the same. */
+  readonly prices?: Prices;
   /** The folder of the built pages; absent: it serves none. */
   readonly pages?: string;
   readonly clock?: Clock;
@@ -80,6 +84,7 @@ export const createApp = (options: DoorOptions): App => {
     meter: new Meter(limits, clock),
     metrics: new Metrics(),
     openMetrics: options.openMetrics ?? false,
+    prices: priceSource(options.prices),
     clock,
     log,
     hosts,

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { LogStore } from '../log/store.ts';
 import type { Logger } from '../tool/tool.ts';
+import type { PriceSource } from '../worker/priced.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { DoorLimits, Meter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,6 +19,7 @@ export type Door = {
   readonly metrics: Metrics;
   /** Whether anybody may read the metrics. */
   readonly openMetrics: boolean;
+  readonly prices: PriceSource;
   readonly clock: Clock;
   readonly log: Logger;
   /** Names and ports that this server is called by, and origins whose pages may use it; lower case. */

@@ -31,6 +31,7 @@ export const serve: Command = {
     const { agents } = await cli.config();
     const store = await cli.store();
     const notify = await cli.channels();
+    const prices = await cli.priceOverrides();
     const telemetry = await cli.telemetry({ log, stays: true });
     const runtime = await openRuntime({
       store,
@@ -38,12 +39,14 @@ export const serve: Command = {
       log,
       notify,
       ...(telemetry && { telemetry }),
+      ...(prices && { prices }),
       drive: input.options['drive'] !== false,
     });
     try {
       const door = await listen({
         runtime,
         log,
+        ...(prices && { prices }),
         ...address(input),
         origins: listed(input, 'origins'),
         openMetrics: input.options['openMetrics'] === true,

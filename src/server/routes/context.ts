@@ -5,7 +5,6 @@ import { cacheReuse } from '../../view/cache-reuse.ts';
 import { Reading, type CallReading } from '../../view/reading.ts';
 import type { SessionRecord } from '../../view/record.ts';
 import { nextPlan, sentPlan } from '../../view/request-plan.ts';
-import { loadPrices } from '../../worker/priced.ts';
 import { body, json, nextPage, PROBLEM } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow } from '../guard.ts';
@@ -78,7 +77,7 @@ export const contextRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     const caller = allow(asked, 'read');
     const { session } = asked.req.valid('param');
     const { events } = await recordFor(door, caller, session);
-    const rows = await cacheReuse(session, events, walk(door, events), { prices: await loadPrices() });
+    const rows = await cacheReuse(session, events, walk(door, events), { prices: await door.prices() });
     return asked.json({ items: rows }, 200);
   });
   app.openapi(context, async (asked) => {
