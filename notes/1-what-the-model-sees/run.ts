@@ -179,14 +179,17 @@ const claims = ({ before, after, asked }: Seen, findings: Findings): void => {
     ok(!asked['by hand'].body.includes(SECRET) && !asked['by budget'].body.includes(SECRET));
     ok(asked['by hand'].bundle.includes(SECRET) && asked['by budget'].bundle.includes(SECRET));
   });
-  findings.shown('after compaction a model’s words stand for the turns', 'its request holds the code, too', () => {
-    ok(asked.compacted.body.includes('Halden Joinery, door code 4711.'));
-    ok(!asked.compacted.body.includes(SAID[0]));
-  });
+  findings.shown(
+    'after compaction a model’s words stand for the turns',
+    'its request holds the code, too',
+    () => {
+      ok(asked.compacted.body.includes('Halden Joinery, door code 4711.'));
+      ok(!asked.compacted.body.includes(SAID[0]));
+    },
+  );
   findings.shown('each part that is not there has a reason', 'the manifest of each request', () => {
     for (const name of NAMES)
-      for (const { state, reason, label } of asked[name].parts)
-        ok(state === 'kept' || reason !== '', label);
+      for (const { state, reason, label } of asked[name].parts) ok(state === 'kept' || reason !== '', label);
   });
   findings.notShown('what the model made of what it was sent', 'nobody outside can see that');
   findings.notShown('that a provider passed on all it was sent', 'a script stands in for it here');

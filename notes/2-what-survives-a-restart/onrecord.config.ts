@@ -3,7 +3,10 @@ import { chatServer, defineAgent, defineConfig, type Config } from '../../src/in
 import { remoteTool } from '../kit/remote-tool.ts';
 
 const service = process.env['NOTE_SERVICE'] ?? '';
-const provider = chatServer({ name: 'by-rule', baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9' });
+const provider = chatServer({
+  name: 'by-rule',
+  baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9',
+});
 
 const config: Config = defineConfig({
   agents: [
@@ -13,7 +16,12 @@ const config: Config = defineConfig({
       model: provider.model('clerk-1'),
       tools: [
         remoteTool({ service, name: 'stock.read', description: 'Counts what is there.', effect: 'none' }),
-        remoteTool({ service, name: 'stock.set', description: 'Sets a count, by key.', effect: 'idempotent' }),
+        remoteTool({
+          service,
+          name: 'stock.set',
+          description: 'Sets a count, by key.',
+          effect: 'idempotent',
+        }),
         remoteTool({ service, name: 'order.file', description: 'Files an order.', effect: 'reconcilable' }),
         remoteTool({ service, name: 'driver.ring', description: 'Rings the driver.', effect: 'once' }),
         remoteTool({

@@ -202,7 +202,10 @@ class Trial {
       { key: 'two' },
     );
     await tools['not yet'].arrived(NAMES.length);
-    const stopped = { happened: await eventsOf(server, happened), 'not yet': await eventsOf(server, session) };
+    const stopped = {
+      happened: await eventsOf(server, happened),
+      'not yet': await eventsOf(server, session),
+    };
     await this.#stop(server, happened);
     return { session, stopped };
   }
@@ -235,7 +238,7 @@ const closed = (events: readonly EventView[]): number =>
       const told =
         type === 'call.result' ||
         (type === 'call.reconciled' && (data['answer'] as { happened?: unknown }).happened === true);
-      return told ? [String(data['call'])] : [];
+      return told && typeof data['call'] === 'string' ? [data['call']] : [];
     }),
   ).size;
 
@@ -252,7 +255,13 @@ const drawDeaths = ({ heads, ended }: Trialled, findings: Findings): void => {
     const from = (heads[i - 1] ?? 0) + 1;
     const [does = '', stopped = ''] = DEATHS[i] ?? [];
     const taken = ended.happened.slice(from - 1, head).some(({ type }) => type === 'driver.changed');
-    return [`${i + 1}`, `${from}-${head}`, does, stopped === '' ? 'ends the turn' : `SIGKILL: ${stopped}`, taken ? 'a process was lost' : ''];
+    return [
+      `${i + 1}`,
+      `${from}-${head}`,
+      does,
+      stopped === '' ? 'ends the turn' : `SIGKILL: ${stopped}`,
+      taken ? 'a process was lost' : '',
+    ];
   });
   findings.piece('deaths', textTable([['process', 'events', 'does', 'and then', 'records first'], ...rows]));
 };
@@ -261,10 +270,7 @@ const drawDeaths = ({ heads, ended }: Trialled, findings: Findings): void => {
 const drawRecords = ({ stopped }: Trialled, findings: Findings): void => {
   const [one, other] = WORLDS.map((world) => tail(stopped[world]));
   const rows = (one ?? []).map((line, i) => [line, line === other?.[i] ? '=' : '≠', other?.[i] ?? '']);
-  findings.piece(
-    'records',
-    textTable([['the effects had happened', '', 'they had not'], ...rows]),
-  );
+  findings.piece('records', textTable([['the effects had happened', '', 'they had not'], ...rows]));
 };
 
 /** What was recorded from the answer on. */
@@ -307,7 +313,9 @@ const deed = ({ type, data }: EventView): readonly string[] => {
     case 'call.reconciled':
       return [`asked the service: ${(data['answer'] as { happened: boolean }).happened ? 'yes' : 'no'}`];
     case 'call.settled':
-      return [`asked a person: ${(data['settlement'] as { answer: string }).answer === 'happened' ? 'yes' : 'no'}`];
+      return [
+        `asked a person: ${(data['settlement'] as { answer: string }).answer === 'happened' ? 'yes' : 'no'}`,
+      ];
     default:
       return [];
   }
@@ -325,24 +333,39 @@ const claims = ({ provider, service }: Stage, trial: Trialled, findings: Finding
   findings.shown('a lost answer is asked for with the same bytes', 'what the provider was sent', () => {
     equal(provider.requests[0], provider.requests[1]);
   });
-  findings.shown('the record is the same whether the effects had happened or not', 'both, line by line', () => {
-    deepEqual(tail(stopped.happened), tail(stopped['not yet']));
-    equal(service.deeds.some(({ tag }) => tag === 'happened'), true);
-  });
+  findings.shown(
+    'the record is the same whether the effects had happened or not',
+    'both, line by line',
+    () => {
+      deepEqual(tail(stopped.happened), tail(stopped['not yet']));
+      equal(
+        service.deeds.some(({ tag }) => tag === 'happened'),
+        true,
+      );
+    },
+  );
   findings.shown('no effect happened twice', 'what the service did, by call', () => {
-    const done = service.deeds.filter(({ what }) => what !== 'stock.read').map(({ what, tag }) => `${what} ${tag}`);
+    const done = service.deeds
+      .filter(({ what }) => what !== 'stock.read')
+      .map(({ what, tag }) => `${what} ${tag}`);
     equal(new Set(done).size, done.length);
     equal(done.length, 2 * (NAMES.length - 1) + 2);
   });
   findings.shown('a `once` call was not run again by itself', 'how often the driver was rung', () => {
     equal(rung('happened'), 1);
-    equal(rung('not yet'), 2, 'once before it was stopped, once after a person said that it had not happened');
+    equal(
+      rung('not yet'),
+      2,
+      'once before it was stopped, once after a person said that it had not happened',
+    );
   });
   findings.shown('the question was the same after the stop', 'the digest that a decision names', () => {
     ok(typeof asked[0]?.digest === 'string');
     equal(asked[0]?.digest, asked[1]?.digest);
   });
-  findings.shown('both records prove themselves', 'verify behind the door', () => deepEqual(proved, [true, true]));
+  findings.shown('both records prove themselves', 'verify behind the door', () =>
+    deepEqual(proved, [true, true]),
+  );
   findings.notShown('a machine that loses its power', 'here the disk survives its process');
   findings.notShown('a PostgreSQL that fails over', 'see docs/postgres.md');
 };

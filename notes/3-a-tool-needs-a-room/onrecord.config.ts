@@ -17,7 +17,12 @@ const folder = process.env['NOTE_ROOMS_FOLDER'];
 
 const tools = await Promise.all(
   names.map((name) =>
-    javascriptTools({ name: `run_in_${name}`, warm: 0, ...ROOMS[name], ...(folder !== undefined && { folder }) }),
+    javascriptTools({
+      name: `run_in_${name}`,
+      warm: 0,
+      ...ROOMS[name],
+      ...(folder !== undefined && { folder }),
+    }),
   ),
 );
 

@@ -172,19 +172,22 @@ const CONTROL_BYTES_MAX = 64 * 1024 * 1024;
 const resultsOf = (events: readonly EventView[]): readonly { value: Found; room: RoomRecord }[] =>
   events
     .filter(({ type }) => type === 'call.result')
-    .sort((one, other) => String(one.data['call']).localeCompare(String(other.data['call'])))
+    .toSorted((one, other) => callOf(one).localeCompare(callOf(other)))
     .map(({ data }) => {
       const { content } = data['outcome'] as { content: readonly { text: string }[] };
       return JSON.parse(content[0]?.text ?? '') as { value: Found; room: RoomRecord };
     });
+
+const callOf = ({ data }: EventView): string => (typeof data['call'] === 'string' ? data['call'] : '');
 
 const got = (found: Found | undefined, what: string): boolean => {
   const text = Buffer.from((found?.[what] ?? '').replaceAll(' ', ''), 'hex').toString('latin1');
   return text.includes(PROOF[what] ?? '\0');
 };
 
+const cell = (found: Found | undefined, what: string): string => (got(found, what) ? 'REACHED' : '·');
+
 const draw = ({ control, rooms, events }: Trial, names: readonly RoomName[], findings: Findings): void => {
-  const cell = (found: Found | undefined, what: string): string => (got(found, what) ? 'REACHED' : '·');
   findings.piece(
     'reached',
     textTable([
@@ -197,7 +200,8 @@ const draw = ({ control, rooms, events }: Trial, names: readonly RoomName[], fin
 
 /** What the record says of each room beforehand: the end of its tool's description. */
 const boundaries = ([created]: readonly EventView[]): readonly string[] => {
-  const { tools } = created?.data['agent'] as { readonly tools: readonly { readonly description: string }[] };
+  if (!created) throw new Error('a session begins with an event');
+  const { tools } = created.data['agent'] as { readonly tools: readonly { readonly description: string }[] };
   return [...new Set(tools.flatMap(({ description }) => /Level \w+: .*/.exec(description)?.[0] ?? []))];
 };
 
@@ -218,8 +222,10 @@ const claims = ({ bare, planted, rooms }: Trials, findings: Findings): void => {
       for (const what of LOOKED) ok(!got(planted.rooms[name], what), what);
     });
   for (const name of rooms)
-    findings.shown(`level ${ROOMS[name]}: planting a key changes nothing in what it finds`, 'both runs, compared', () =>
-      deepEqual(planted.rooms[name], bare.rooms[name]),
+    findings.shown(
+      `level ${ROOMS[name]}: planting a key changes nothing in what it finds`,
+      'both runs, compared',
+      () => deepEqual(planted.rooms[name], bare.rooms[name]),
     );
   findings.shown('nothing was written beside the record', 'the folder, after the rooms', () =>
     equal(bare.wrote || planted.wrote, false),

@@ -3,7 +3,10 @@ import { chatServer, defineAgent, defineConfig, type Config } from '../../src/in
 import { remoteTool } from '../kit/remote-tool.ts';
 
 const service = process.env['NOTE_SERVICE'] ?? '';
-const provider = chatServer({ name: 'by-rule', baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9' });
+const provider = chatServer({
+  name: 'by-rule',
+  baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9',
+});
 
 const config: Config = defineConfig({
   agents: [
@@ -11,7 +14,9 @@ const config: Config = defineConfig({
       name: 'clerk',
       instructions: 'You pay bills.',
       model: provider.model('clerk-1'),
-      tools: [remoteTool({ service, name: 'pay', description: 'Pays a bill, by key.', effect: 'idempotent' })],
+      tools: [
+        remoteTool({ service, name: 'pay', description: 'Pays a bill, by key.', effect: 'idempotent' }),
+      ],
     }),
   ],
 });

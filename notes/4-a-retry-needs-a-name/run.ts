@@ -51,12 +51,14 @@ class Stage {
   readonly answer: Gate;
   readonly effects: Gate;
   readonly #machine: Machine;
-  #other: string | undefined;
+  /** The token of a second client. */
+  readonly other: string;
 
   private constructor(
-    { service, answer, effects }: Pick<Stage, 'service' | 'answer' | 'effects'>,
+    { service, answer, effects, other }: Pick<Stage, 'service' | 'answer' | 'effects' | 'other'>,
     machine: Machine,
   ) {
+    this.other = other;
     this.service = service;
     this.answer = answer;
     this.effects = effects;
@@ -69,7 +71,11 @@ class Stage {
       await ChatProvider.open(({ messages, before }) => {
         const tag = messages.find(({ role }) => role === 'user')?.content;
         if (messages.at(-1)?.role === 'tool') return { text: 'Paid.' };
-        return { text: 'I pay.', calls: [{ tool: 'pay', args: { tag } }], ...(before === 0 && { midway: answer }) };
+        return {
+          text: 'I pay.',
+          calls: [{ tool: 'pay', args: { tag } }],
+          ...(before === 0 && { midway: answer }),
+        };
       }),
     );
     const held = new Set<string>();
@@ -84,21 +90,14 @@ class Stage {
       }),
     );
     const env = { NOTE_PROVIDER: provider.url, NOTE_SERVICE: service.url };
-    return new Stage({ service, answer, effects }, bench.machine(NAME, { env }));
+    const machine = bench.machine(NAME, { env });
+    const added = ['tokens', 'add', 'shop', '--program', '--roles', 'submit,read', '--json'];
+    const { token: other } = JSON.parse(await machine.onrecord(added)) as { readonly token: string };
+    return new Stage({ service, answer, effects, other }, machine);
   }
 
   serve(): Promise<Server> {
     return this.#machine.serve();
-  }
-
-  /** The token of a second client. */
-  async other(): Promise<string> {
-    this.#other ??= (
-      JSON.parse(
-        await this.#machine.onrecord(['tokens', 'add', 'shop', '--program', '--roles', 'submit,read', '--json']),
-      ) as { readonly token: string }
-    ).token;
-    return this.#other;
   }
 }
 
@@ -127,8 +126,7 @@ class Trial {
   }
 
   async firstProcess(server: Server): Promise<void> {
-    const token = await this.#stage.other();
-    const { answer } = this.#stage;
+    const { answer, other: token } = this.#stage;
     this.#row('the first time', 'ticket-118', BILL, await post(server, 'ticket-118', BILL));
     await answer.arrived();
     this.#row('again, while it runs', 'ticket-118', BILL, await post(server, 'ticket-118', BILL));
@@ -165,7 +163,12 @@ class Trial {
     server: Server,
     held: Readonly<Record<string, string>>,
   ): Promise<Readonly<Record<string, readonly EventView[]>>> {
-    this.#row('after SIGKILL, to the next process', 'ticket-118', BILL, await post(server, 'ticket-118', BILL));
+    this.#row(
+      'after SIGKILL, to the next process',
+      'ticket-118',
+      BILL,
+      await post(server, 'ticket-118', BILL),
+    );
     const ended: Record<string, readonly EventView[]> = {};
     for (const [tag, session] of Object.entries(held)) {
       equal((await server.client.turn(session, 1, 20)).text, 'Paid.');

@@ -1,9 +1,19 @@
 /** A clerk behind a simulated provider; with a key of Anthropic also one at the real one, for whoever sets a budget. */
-import { anthropic, chatServer, defineAgent, defineConfig, type Agent, type Config } from '../../src/index.ts';
+import {
+  anthropic,
+  chatServer,
+  defineAgent,
+  defineConfig,
+  type Agent,
+  type Config,
+} from '../../src/index.ts';
 
 const REAL_MODEL = 'claude-haiku-4-5';
 
-const provider = chatServer({ name: 'by-rule', baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9' });
+const provider = chatServer({
+  name: 'by-rule',
+  baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9',
+});
 
 const clerk = defineAgent({
   name: 'clerk',
@@ -12,7 +22,11 @@ const clerk = defineAgent({
 });
 
 const real = (): Agent =>
-  defineAgent({ name: 'real', instructions: 'Answer with OK.', model: anthropic().model(REAL_MODEL, { max_tokens: 64 }) });
+  defineAgent({
+    name: 'real',
+    instructions: 'Answer with OK.',
+    model: anthropic().model(REAL_MODEL, { max_tokens: 64 }),
+  });
 
 const config: Config = defineConfig({
   agents: process.env['NOTE_BUDGET_USD'] === undefined ? [clerk] : [clerk, real()],

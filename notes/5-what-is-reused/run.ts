@@ -50,7 +50,10 @@ const run = async (bench: Bench, findings: Findings): Promise<void> => {
   );
   const folder = bench.folder('project');
   const machine = (instructions?: string): Machine => {
-    const env = { NOTE_PROVIDER: provider.url, ...(instructions !== undefined && { NOTE_INSTRUCTIONS: instructions }) };
+    const env = {
+      NOTE_PROVIDER: provider.url,
+      ...(instructions !== undefined && { NOTE_INSTRUCTIONS: instructions }),
+    };
     const made = bench.machine(NAME, { folder, env });
     made.write('prices.yaml', PRICES);
     return made;
@@ -99,7 +102,9 @@ const goOn = async (server: Server, parent: string, way: Way): Promise<Gone> => 
   const { session } = await server.client.fork(parent, { at: head }, { key: way.replaceAll(' ', '-') });
   const change = CHANGES[way];
   if (change) {
-    const { status, text } = await server.http('POST', `/sessions/${session}/${change.path}`, { body: change.body });
+    const { status, text } = await server.http('POST', `/sessions/${session}/${change.path}`, {
+      body: change.body,
+    });
     equal(status, 200, text);
   }
   const turn = await server.client.send(session, { message: NEXT }, { key: 'next', waitSeconds: 20 });
@@ -127,12 +132,28 @@ const drawReuse = (gone: Record<Way, Gone>, findings: Findings): void => {
     const last = lastOf(gone[way]);
     const { cacheRead } = last.reported;
     const why = last.causes.map(({ kind }) => kind).join(', ');
-    return [way, bar(last), `${last.sharedBytes}`, `${last.bytes}`, `${cacheRead}`, `${last.tokens}`, why === '' ? '-' : why];
+    return [
+      way,
+      bar(last),
+      `${last.sharedBytes}`,
+      `${last.bytes}`,
+      `${cacheRead}`,
+      `${last.tokens}`,
+      why === '' ? '-' : why,
+    ];
   });
   findings.piece(
     'reuse',
     textTable([
-      ['the next request', 'shared with the last one', '>bytes', '>of', '>tokens read', '>of', 'the record’s reason'],
+      [
+        'the next request',
+        'shared with the last one',
+        '>bytes',
+        '>of',
+        '>tokens read',
+        '>of',
+        'the record’s reason',
+      ],
       ...rows,
     ]),
   );
@@ -140,20 +161,28 @@ const drawReuse = (gone: Record<Way, Gone>, findings: Findings): void => {
 
 const claims = (gone: Record<Way, Gone>, findings: Findings): void => {
   const on = gone['goes on'];
-  findings.shown('a session that only goes on shares all of the last request', 'bytes, from the first on', () => {
-    for (const [i, { sharedBytes, causes }] of on.reuse.entries()) {
-      // All but the end of the last one: the bracket that closes its conversation.
-      if (i > 0) equal(sharedBytes, (on.reuse[i - 1]?.bytes ?? 0) - ']}'.length);
-      deepEqual(causes, []);
-    }
-  });
-  findings.shown('the provider read what the bytes allow, and no more', 'its report beside the shared bytes', () => {
-    for (const way of WAYS) {
-      const { reported, sharedBytes } = lastOf(gone[way]);
-      ok(reported.cacheRead <= Math.ceil(sharedBytes / 4), way);
-    }
-    ok(lastOf(on).reported.cacheRead > 0);
-  });
+  findings.shown(
+    'a session that only goes on shares all of the last request',
+    'bytes, from the first on',
+    () => {
+      for (const [i, { sharedBytes, causes }] of on.reuse.entries()) {
+        // All but the end of the last one: the bracket that closes its conversation.
+        if (i > 0) equal(sharedBytes, (on.reuse[i - 1]?.bytes ?? 0) - ']}'.length);
+        deepEqual(causes, []);
+      }
+    },
+  );
+  findings.shown(
+    'the provider read what the bytes allow, and no more',
+    'its report beside the shared bytes',
+    () => {
+      for (const way of WAYS) {
+        const { reported, sharedBytes } = lastOf(gone[way]);
+        ok(reported.cacheRead <= Math.ceil(sharedBytes / 4), way);
+      }
+      ok(lastOf(on).reported.cacheRead > 0);
+    },
+  );
   findings.shown('each break has its reason on record', 'GET /sessions/{session}/cache', () => {
     deepEqual(
       WAYS.map((way) => lastOf(gone[way]).causes.map(({ kind }) => kind)),
@@ -186,13 +215,23 @@ type Cell = {
 const MINUTE_MS = 60_000;
 const PAUSES = 3;
 
+const usd = (value: number): string => `$${value.toFixed(4)}`;
+
 /** Pauses between turns, at once: the simulated provider and the runtime share a clock that jumps. */
 const pauses = async (machine: Machine, findings: Findings): Promise<void> => {
   const measured = JSON.parse(
-    await machine.onrecord(['measure', 'cache', '--gaps', '1m,6m,20m,60m', '--prefix', '8000', '--keep', '--json']),
+    await machine.onrecord([
+      'measure',
+      'cache',
+      '--gaps',
+      '1m,6m,20m,60m',
+      '--prefix',
+      '8000',
+      '--keep',
+      '--json',
+    ]),
   ) as { readonly results: readonly Cell[] };
   const { results } = measured;
-  const usd = (value: number): string => `$${value.toFixed(4)}`;
   findings.piece(
     'pauses',
     textTable([
@@ -217,7 +256,9 @@ const pauses = async (machine: Machine, findings: Findings): Promise<void> => {
   findings.figure(usd(warm.pingUsd));
   await machine.onrecord(['export', cold.session, '-o', 'cold.onrecord']);
   findings.bundle('cold.onrecord', machine.read('cold.onrecord'));
-  findings.shown('behind a pause over the lifetime nothing is read', 'by the stated rules', () => equal(cold.readShare, 0));
+  findings.shown('behind a pause over the lifetime nothing is read', 'by the stated rules', () =>
+    equal(cold.readShare, 0),
+  );
   findings.shown('a ping in time keeps the prefix', 'by the stated rules', () => ok(warm.readShare > 0.99));
 };
 

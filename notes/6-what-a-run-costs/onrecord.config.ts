@@ -1,7 +1,10 @@
 /** A clerk with one tool that only reads, behind a provider on a socket, with prices. */
 import { chatServer, defineAgent, defineConfig, tool, type Config } from '../../src/index.ts';
 
-const provider = chatServer({ name: 'by-rule', baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9' });
+const provider = chatServer({
+  name: 'by-rule',
+  baseUrl: process.env['NOTE_PROVIDER'] ?? 'http://127.0.0.1:9',
+});
 
 const read = tool({
   name: 'stock.read',

@@ -62,7 +62,10 @@ const run = async (bench: Bench, findings: Findings): Promise<void> => {
   machine.write('prices.yaml', PRICES);
   const first = await machine.serve();
   const [one, two, three] = SAID;
-  const { session } = await first.client.createSession({ agent: 'clerk', message: one }, { key: 'a', waitSeconds: 20 });
+  const { session } = await first.client.createSession(
+    { agent: 'clerk', message: one },
+    { key: 'a', waitSeconds: 20 },
+  );
   await first.client.send(session, { message: two }, { key: 'b' });
   await midway.arrived();
   await first.kill();
@@ -78,7 +81,8 @@ const run = async (bench: Bench, findings: Findings): Promise<void> => {
   claims({ attempts, ...told }, findings);
   findings.varying('waits.txt', waits(attempts));
   findings.file('events.txt', eventTable(events));
-  for (const number of [1, 2, 3, 4]) findings.file(`requests/${number}.json`, await second.request(session, number));
+  for (const number of [1, 2, 3, 4])
+    findings.file(`requests/${number}.json`, await second.request(session, number));
   findings.bundle('run.onrecord', await second.bundle(session));
 };
 
@@ -182,7 +186,10 @@ const drawBill = (attempts: readonly Attempt[], findings: Findings): void => {
 const mostOf = (attempts: readonly Attempt[]): number =>
   attempts
     .filter(({ billed, cost }) => billed === 'maybe' && cost === undefined)
-    .reduce((sum, { step }) => sum + (attempts.find((one) => one.step === step && one.billed === 'yes')?.cost ?? 0), 0);
+    .reduce(
+      (sum, { step }) => sum + (attempts.find((one) => one.step === step && one.billed === 'yes')?.cost ?? 0),
+      0,
+    );
 
 const waits = (attempts: readonly Attempt[]): string =>
   `${textTable([
@@ -208,22 +215,33 @@ const claims = ({ attempts, total, sent }: Told, findings: Findings): void => {
   const lost = attempts.filter(({ billed }) => billed === 'maybe');
   findings.figure(`${sent} requests`);
   findings.figure(`${answered.length} answers`);
-  findings.shown('every request that came to the provider is on record', 'its count beside the record’s', () =>
-    equal(attempts.length, sent),
+  findings.shown(
+    'every request that came to the provider is on record',
+    'its count beside the record’s',
+    () => equal(attempts.length, sent),
   );
   findings.shown('the bill is tokens times rates', 'added up here, and as the door says it', () =>
     ok(Math.abs(billOf(attempts) - total.knownCost) < SAME_USD),
   );
-  findings.shown('the door names no sum while a part of it is unknown', 'GET /costs: cost null, and a count', () => {
-    equal(total.cost, null);
-    equal(total.maybeBilled, lost.length);
-  });
+  findings.shown(
+    'the door names no sum while a part of it is unknown',
+    'GET /costs: cost null, and a count',
+    () => {
+      equal(total.cost, null);
+      equal(total.maybeBilled, lost.length);
+    },
+  );
   findings.shown('a refusal by the provider costs nothing', 'the attempt that was rate-limited', () =>
     equal(attempts.filter(({ billed }) => billed === 'no').length, 1),
   );
-  findings.shown('a first token is never before the provider gave it', `at least ${FIRST_MS} ms, at most the whole answer`, () => {
-    for (const { firstTokenMs = 0, ms = 0 } of answered) ok(firstTokenMs >= FIRST_MS - 1 && firstTokenMs <= ms);
-  });
+  findings.shown(
+    'a first token is never before the provider gave it',
+    `at least ${FIRST_MS} ms, at most the whole answer`,
+    () => {
+      for (const { firstTokenMs = 0, ms = 0 } of answered)
+        ok(firstTokenMs >= FIRST_MS - 1 && firstTokenMs <= ms);
+    },
+  );
   findings.notShown('what the two lost attempts really cost', 'only the provider’s own bill says it');
   findings.notShown('how long people waited', 'their waiting begins before the record’s');
 };

@@ -35,7 +35,9 @@ const config: Config = defineConfig({
         steps: [
           { calls: [{ tool: 'order.find', args: { order } }] },
           { calls: [{ tool: 'refund', args: { order, cents: 500 } }] },
-          { calls: [{ tool: 'letter.send', args: { to: 'ada@halden.example', text: 'You have 5.00 back.' } }] },
+          {
+            calls: [{ tool: 'letter.send', args: { to: 'ada@halden.example', text: 'You have 5.00 back.' } }],
+          },
           { text: 'Order A-7 is paid back, and the customer knows.' },
         ],
       }),

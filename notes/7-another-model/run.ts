@@ -83,7 +83,9 @@ const draw = (rehearsed: Record<Way, Rehearsed>, findings: Findings): void => {
     const { divergence, onlyRecorded, onlyRehearsed, otherArguments } = rehearsed[name];
     const where = divergence ? `turn ${divergence.turn}, step ${divergence.step}` : 'nowhere';
     const changes = [
-      ...otherArguments.map(({ recorded, rehearsed: now }) => `${recorded.tool}: ${now.args}, not ${recorded.args}`),
+      ...otherArguments.map(
+        ({ recorded, rehearsed: now }) => `${recorded.tool}: ${now.args}, not ${recorded.args}`,
+      ),
       ...onlyRecorded.map(({ tool }) => `${tool}: would not have been`),
       ...onlyRehearsed.map(({ tool }) => `${tool}: would have come on top`),
     ];
@@ -113,8 +115,10 @@ const claims = ({ before, after, rehearsed, recorded }: Seen, findings: Findings
   findings.shown('the recorded session acted in the world', 'what the service was asked', () =>
     deepEqual(recorded, ['order.find', 'refund', 'letter.send']),
   );
-  findings.shown('no rehearsal reached the world, not even to read', 'the same count after four of them', () =>
-    equal(after.world, before.world),
+  findings.shown(
+    'no rehearsal reached the world, not even to read',
+    'the same count after four of them',
+    () => equal(after.world, before.world),
   );
   findings.shown('no rehearsal touched the record', 'its bundle, before and after', () =>
     equal(after.record, before.record),
@@ -127,7 +131,10 @@ const claims = ({ before, after, rehearsed, recorded }: Seen, findings: Findings
     const { divergence } = rehearsed['hasty-6'];
     deepEqual([divergence?.turn, divergence?.step], [1, 2]);
   });
-  findings.notShown('what the world would have answered', 'a call that is not in the record was taken as done');
+  findings.notShown(
+    'what the world would have answered',
+    'a call that is not in the record was taken as done',
+  );
 };
 
 export const note: Note = { number: 7, name: NAME, run };

@@ -7,7 +7,7 @@ import { Machine, ROOT, type MachineOptions } from './machine.ts';
 
 type Closing = { close(): Promise<void> };
 
-export type BenchMachineOptions = Omit<MachineOptions, 'config'> & {
+export type BenchMachineOptions = Omit<MachineOptions, 'config' | 'compiled'> & {
   /** Default: one of its own. */
   readonly folder?: string;
 };
@@ -21,7 +21,9 @@ export class Bench {
   /** With the configuration of a note's folder. */
   machine(note: string, { folder, ...options }: BenchMachineOptions = {}): Machine {
     const config = join(ROOT, 'notes', note, 'onrecord.config.ts');
-    return this.closing(new Machine(folder ?? this.#nextFolder(), { ...options, config }));
+    return this.closing(
+      new Machine(folder ?? this.#nextFolder(), { ...options, config, compiled: this.#compiled }),
+    );
   }
 
   /** A folder of its own, empty. */
@@ -34,7 +36,11 @@ export class Bench {
   /** A machine that knows no agent. */
   emptyMachine(): Machine {
     const config = join(import.meta.dirname, 'no-agents.ts');
-    return this.closing(new Machine(this.#nextFolder(), { config }));
+    return this.closing(new Machine(this.#nextFolder(), { config, compiled: this.#compiled }));
+  }
+
+  get #compiled(): string {
+    return join(this.#folder, 'compiled');
   }
 
   #nextFolder(): string {

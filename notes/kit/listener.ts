@@ -4,7 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export type Heard = { readonly path: string; readonly headers: IncomingMessage['headers']; readonly body: string };
+export type Heard = {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+};
 
 export class Listener {
   readonly url: string;

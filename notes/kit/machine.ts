@@ -13,6 +13,7 @@ export const ROOT: string = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'bin/onrecord.js');
 
 const COMMAND_MS_MAX = 60_000;
+const STOP_MS_MAX = 5000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 export type MachineOptions = {
@@ -21,6 +22,8 @@ export type MachineOptions = {
   /** `postgres://…`, or absent for a SQLite file in the folder. */
   readonly store?: string | undefined;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where compiled code is kept for the next process. */
+  readonly compiled: string;
 };
 
 export class Machine {
@@ -29,12 +32,12 @@ export class Machine {
   readonly #env: NodeJS.ProcessEnv;
   readonly #servers: Server[] = [];
 
-  constructor(folder: string, { config, store, env = {} }: MachineOptions) {
+  constructor(folder: string, { config, store, compiled, env = {} }: MachineOptions) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'onrecord.config.ts'), `export { default } from ${JSON.stringify(config)};\n`);
     this.folder = folder;
     this.#store = store === undefined ? [] : ['--store', store];
-    this.#env = { ...process.env, TZ: 'UTC', NO_COLOR: '1', ...env };
+    this.#env = { ...process.env, TZ: 'UTC', NO_COLOR: '1', NODE_COMPILE_CACHE: compiled, ...env };
   }
 
   write(file: string, text: string): void {
@@ -48,7 +51,12 @@ export class Machine {
   /** What the command prints. Throws where it ends with another exit code than expected. */
   async onrecord(args: readonly string[], exit = 0): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();
-    const options = { cwd: this.folder, env: this.#env, timeout: COMMAND_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX };
+    const options = {
+      cwd: this.folder,
+      env: this.#env,
+      timeout: COMMAND_MS_MAX,
+      maxBuffer: OUTPUT_BYTES_MAX,
+    };
     execFile(process.execPath, [BIN, ...args, ...this.#store], options, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
     );
@@ -73,7 +81,7 @@ export class Machine {
 
   /** Ends what still runs. */
   async close(): Promise<void> {
-    for (const server of this.#servers) await server.kill();
+    for (const server of this.#servers) await server.stop();
   }
 }
 
@@ -161,6 +169,15 @@ export class Server {
     const { status, text } = await this.http('GET', path);
     if (status === 200) return text;
     throw new Error(`GET ${path} was answered with ${status}: ${text}`);
+  }
+
+  /** As a service manager would, and then by force. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
+    await this.#ended;
+    clearTimeout(timer);
   }
 
   /** SIGKILL: no handler, no flush, no goodbye. Resolves when the process is gone. */

@@ -39,13 +39,15 @@ const isFewer = (
   { text, findings }: { readonly text: string; readonly findings: Findings },
 ): boolean => {
   if (name !== 'shown' || !findings.claims.some(({ state }) => state === 'absent')) return false;
-  const words = (line: string): string => line.replaceAll(/ {2,}/g, '  ').trim();
-  const lines = new Set(found.split('\n').map(words));
+  const lines = new Set(found.split('\n').map(squeezed));
   return text
     .split('\n')
     .filter((line) => !line.startsWith('✗'))
-    .every((line) => lines.has(words(line)));
+    .every((line) => lines.has(squeezed(line)));
 };
+
+/** Without the widths of columns. */
+const squeezed = (line: string): string => line.replaceAll(/ {2,}/g, '  ').trim();
 
 const staleFigures = (page: string, { figures, absent }: Findings): readonly string[] => {
   const prose = page
@@ -62,7 +64,7 @@ const staleFigures = (page: string, { figures, absent }: Findings): readonly str
   const wrong = absent.size > 0 ? [] : unknown;
   return [
     ...wrong.map(
-      (words) => `\`${words}\` is no figure of the run. It has: ${[...figures].join('; ') || 'none'}.`,
+      (figure) => `\`${figure}\` is no figure of the run. It has: ${[...figures].join('; ') || 'none'}.`,
     ),
     ...loose.map((line) => `A figure stands outside of backticks, where nothing checks it: "${line.trim()}"`),
   ];

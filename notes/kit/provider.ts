@@ -3,7 +3,7 @@
  * answers by rule. What it was sent it keeps.
  */
 import type { ServerResponse } from 'node:http';
-import { Gate } from './gate.ts';
+import type { Gate } from './gate.ts';
 import { Listener } from './listener.ts';
 
 export type ChatRequest = {

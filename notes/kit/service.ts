@@ -2,7 +2,7 @@
  * Somebody else's service, reached over a real socket: it does what it is asked, knows keys, and can be asked what
  * it did. What it did is the world of an experiment, whatever any record says.
  */
-import { Gate } from './gate.ts';
+import type { Gate } from './gate.ts';
 import { Listener } from './listener.ts';
 
 export type Deed = { readonly what: string; readonly key: string; readonly tag: string };
@@ -19,7 +19,10 @@ export type ServiceOptions = {
   readonly knowsKeys: (deed: Deed) => boolean;
 };
 
-type World = { readonly requests: { did: boolean; what: string; key: string; tag: string }[]; readonly deeds: Deed[] };
+type World = {
+  readonly requests: { did: boolean; what: string; key: string; tag: string }[];
+  readonly deeds: Deed[];
+};
 
 export class Service {
   /** Every request that came, in order, whether it was answered or not. */

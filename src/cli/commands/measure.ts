@@ -54,7 +54,10 @@ export const measure: Command = {
       flags: '--budget <usd>',
       description: `spend no more; default ${BUDGET_USD_DEFAULT} at a real provider`,
     },
-    { flags: '--keep', description: 'keep the sessions of a simulated provider in the store, as real ones are' },
+    {
+      flags: '--keep',
+      description: 'keep the sessions of a simulated provider in the store, as real ones are',
+    },
     { flags: '--dry-run', description: 'print the plan and its price, ask nothing' },
     { flags: '--yes', description: 'spend without being asked again' },
     { flags: '--html <file>', description: 'write the report as a page' },
