@@ -38,7 +38,7 @@ type Reuse = {
   readonly tokens: number;
   readonly reported: { readonly cacheRead: number; readonly cacheWrite: number };
   readonly causes: readonly { readonly kind: string }[];
-  readonly lostTokens: number;
+  readonly lostUsd: number;
 };
 
 type Gone = { readonly session: string; readonly reuse: readonly Reuse[] };
@@ -183,7 +183,8 @@ const claims = (gone: Record<Way, Gone>, findings: Findings): void => {
       ok(lastOf(on).reported.cacheRead > 0);
     },
   );
-  findings.shown('each break has its reason on record', 'GET /sessions/{session}/cache', () => {
+  findings.shown('each break has its reason on record, and a price', 'GET /sessions/{session}/cache', () => {
+    for (const way of WAYS) equal(lastOf(gone[way]).lostUsd > 0, way !== 'goes on', way);
     deepEqual(
       WAYS.map((way) => lastOf(gone[way]).causes.map(({ kind }) => kind)),
       [[], ['selection'], ['selection'], ['instructions']],

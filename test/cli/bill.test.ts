@@ -100,6 +100,14 @@ test('a-measurement offline: the plan has a price, the run a table and a page, w
     expect(row.replaceAll(/\u001b\[\d+m/g, '').length).toBeLessThanOrEqual(80);
   expect(stdout).toContain('nothing was sent');
   expect(readFileSync(join(place.folder, 'cache.html'), 'utf8')).toContain('<svg ');
+  const kept = async (): Promise<readonly { session: string }[]> =>
+    JSON.parse((await place.onrecord('sessions', '--json')).stdout) as { session: string }[];
+  expect(await kept()).toHaveLength(0);
+  expect((await place.onrecord(...words, '--ping', 'none', '--keep')).code).toBe(0);
+  const [first, second, ...more] = await kept();
+  expect(more).toHaveLength(0);
+  for (const one of [first, second])
+    expect((await place.onrecord('verify', one?.session ?? '')).code).toBe(0);
   for (const wrong of [
     ['--gaps', 'soon'],
     ['--prefix', '0'],

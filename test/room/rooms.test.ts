@@ -111,6 +111,19 @@ describe('levels', () => {
   });
 
   test.skipIf(!levels.includes('gvisor'))(
+    'two sets of rooms are opened at one moment, as two tools of an agent do',
+    async () => {
+      const both = await Promise.all(
+        (['quickjs', 'node'] as const).map((engine) => openTestRooms({ level: 'gvisor', engine, warm: 0 })),
+      );
+      const runs = await Promise.all(both.map((rooms) => runIn(rooms, 'return 6 * 7')));
+      await Promise.all(both.map((rooms) => rooms.close()));
+      expect(runs.map(({ end }) => end.kind === 'done' && end.value)).toEqual(['42', '42']);
+    },
+    KILL_MS,
+  );
+
+  test.skipIf(!levels.includes('gvisor'))(
     'auto falls back aloud, require fails closed, where runsc runs nothing',
     async () => {
       // A root without a Node in it: runsc is here and starts, and a program does not run. Looking for a file would not do.
