@@ -25,7 +25,7 @@ import { defineAgent } from '../worker/agent.ts';
 import { Runtime } from '../worker/runtime.ts';
 import { compare, type Comparison } from './compare.ts';
 import { keep } from './keep.ts';
-import { Repertoire } from './repertoire.ts';
+import { callsIn, Repertoire } from './repertoire.ts';
 import { hasResult, servedResult, servedTool } from './served-tool.ts';
 import { Tracer, traceOf, type TracedCall } from './trace.ts';
 
@@ -110,7 +110,7 @@ class Stage {
   stopped: Stopped | undefined;
   readonly #options: RehearseOptions;
   readonly #recorded: ReturnType<typeof traceOf>;
-  readonly #repertoire: Repertoire;
+  readonly #repertoire: Repertoire<TracedCall>;
   readonly #runtime: Runtime;
   readonly #tracer = new Tracer('');
   /** The recorded call that each call of the rehearsal is; undefined where there is none. */
@@ -120,7 +120,7 @@ class Stage {
   constructor(options: RehearseOptions, recorded: readonly LogEvent[]) {
     this.#options = options;
     this.#recorded = traceOf(options.session, recorded);
-    this.#repertoire = new Repertoire(this.#recorded);
+    this.#repertoire = new Repertoire(callsIn(this.#recorded));
     this.#runtime = new Runtime({
       store: this.log,
       agents: [this.#agent()],

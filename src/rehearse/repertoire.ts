@@ -6,21 +6,26 @@ import type { EffectKind } from '../event/effect-kind.ts';
 import { twin } from '../session/state.ts';
 import type { Trace, TracedCall } from './trace.ts';
 
-export class Repertoire {
-  readonly #calls = new Map<string, TracedCall[]>();
+type Called = Pick<TracedCall, 'tool' | 'args'>;
+
+/** Every call of a trace, those that calls have made among them. */
+export const callsIn = ({ turns }: Trace): readonly TracedCall[] =>
+  turns.flatMap(({ steps }) => steps.flatMap(({ calls, inner }) => [...calls, ...inner]));
+
+export class Repertoire<T extends Called> {
+  readonly #calls = new Map<string, T[]>();
   readonly #taken = new Map<string, number>();
 
-  constructor({ turns }: Trace) {
-    for (const { steps } of turns)
-      for (const { calls, inner } of steps)
-        for (const call of [...calls, ...inner]) {
-          const name = twin(call.tool, call.args);
-          this.#calls.set(name, [...(this.#calls.get(name) ?? []), call]);
-        }
+  /** In the order of the record. */
+  constructor(calls: readonly T[]) {
+    for (const call of calls) {
+      const name = twin(call.tool, call.args);
+      this.#calls.set(name, [...(this.#calls.get(name) ?? []), call]);
+    }
   }
 
   /** The next recorded occurrence; undefined where the record has no more. */
-  take({ tool, args }: Pick<TracedCall, 'tool' | 'args'>, effect: EffectKind): TracedCall | undefined {
+  take({ tool, args }: Called, effect: EffectKind): T | undefined {
     const name = twin(tool, args);
     const calls = this.#calls.get(name) ?? [];
     const taken = this.#taken.get(name) ?? 0;

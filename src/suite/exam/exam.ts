@@ -251,7 +251,7 @@ const withoutDistorted = (trace: Trace, distorted: ReadonlySet<string>): Trace =
   turns: trace.turns.map((turn) => ({
     ...turn,
     steps: turn.steps.map((step) =>
-      distorted.has(`${step.turn}.${step.step}`) ? { ...step, calls: [] } : step,
+      distorted.has(`${step.turn}.${step.step}`) ? { ...step, calls: [], inner: [] } : step,
     ),
   })),
 });

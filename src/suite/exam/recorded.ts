@@ -12,7 +12,7 @@ import type { JsonObject } from '../../event/json.ts';
 import { contentText } from '../../context/result-text.ts';
 import { Repertoire } from '../../rehearse/repertoire.ts';
 import { hasResult, servedResult } from '../../rehearse/served-tool.ts';
-import { traceOf, type TracedCall } from '../../rehearse/trace.ts';
+import { traceOf } from '../../rehearse/trace.ts';
 import { evolve, initial } from '../../session/evolve.ts';
 import type { Closing } from '../../session/state.ts';
 import type { Preview } from '../../tool/preview.ts';
@@ -149,26 +149,24 @@ export class ServedResults {
   /** Calls that the recording does not have. */
   readonly missed: string[] = [];
   readonly #blobs: Recording['blobs'];
-  readonly #repertoire: Repertoire;
-  readonly #given = new Map<string, TracedCall | undefined>();
+  readonly #repertoire: Repertoire<RecordedCall>;
+  readonly #given = new Map<string, RecordedCall | undefined>();
 
   constructor({ calls, blobs }: Recording) {
     this.#blobs = blobs;
-    // A repertoire asks for nothing but tool, arguments and what became of a call.
-    const step = { calls: calls as unknown as readonly TracedCall[] };
-    this.#repertoire = new Repertoire({ turns: [{ steps: [step] }] } as unknown as ConstructorParameters<
-      typeof Repertoire
-    >[0]);
+    this.#repertoire = new Repertoire(calls);
   }
 
   /** The tool as the model knows it; `argsOf` says with what arguments a call was proposed. */
   tool(tool: Tool, argsOf: (call: string) => Promise<string>): Tool {
-    const call = async (context: ToolContext): Promise<TracedCall | undefined> => {
+    const call = async (context: ToolContext): Promise<RecordedCall | undefined> => {
       const id = context.call.split(' ')[1] ?? '';
       if (!this.#given.has(id))
         this.#given.set(id, this.#repertoire.take({ tool: tool.name, args: await argsOf(id) }, tool.effect));
       return this.#given.get(id);
     };
+    // What makes calls itself only reads: it runs again, and its calls get their recorded results.
+    if (tool.calls !== undefined) return tool;
     return {
       ...tool,
       preview:
