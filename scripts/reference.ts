@@ -185,7 +185,7 @@ const eventsPage = (): string => {
     MADE,
     'Everything in a log is one of these. A fact brings news from outside; a decision follows from the events before it',
     'by a pure function, and replay makes it again and compares it byte for byte. The types that are named here are',
-    'exported by `onrecord`; [log-format.md](log-format.md) says how an event is written.',
+    'exported by `onrecord`; [log-format.md](../log-format.md) says how an event is written.',
   ];
   const sectionOf = (name: string, title: string): void => {
     visit(program, (node) => {
