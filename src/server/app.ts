@@ -10,6 +10,7 @@ import type { Prices } from '../cost/prices.ts';
 import { badInput } from '../errors.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Runtime } from '../worker/runtime.ts';
+import { Books } from './books.ts';
 import type { Door, DoorEnv } from './door.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { authenticate, checkBody, checkClosing, checkHost, checkKey, securityHeaders } from './guard.ts';
@@ -29,6 +30,7 @@ import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
 import { watchingRoutes } from './routes/watching.ts';
+import { windowRoutes } from './routes/window.ts';
 import { servePages } from './pages.ts';
 import { priceSource } from '../worker/priced.ts';
 import { counted, methodsAt, routesOf } from './route-table.ts';
@@ -80,6 +82,7 @@ export const createApp = (options: DoorOptions): App => {
     store: runtime.store,
     tokens: new Tokens(runtime.store, clock, random),
     tickets: new Tickets(clock, random),
+    books: new Books(runtime.store),
     limits,
     meter: new Meter(limits, clock),
     metrics: new Metrics(),
@@ -155,6 +158,7 @@ const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => 
   costRoutes(app, door);
   contextRoutes(app, door);
   watchingRoutes(app, door);
+  windowRoutes(app, door);
   return app;
 };
 

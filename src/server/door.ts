@@ -4,6 +4,7 @@ import type { LogStore } from '../log/store.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { PriceSource } from '../worker/priced.ts';
 import type { Runtime } from '../worker/runtime.ts';
+import type { Books } from './books.ts';
 import type { DoorLimits, Meter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tickets } from './tickets.ts';
@@ -14,6 +15,7 @@ export type Door = {
   readonly store: LogStore;
   readonly tokens: Tokens;
   readonly tickets: Tickets;
+  readonly books: Books;
   readonly limits: DoorLimits;
   readonly meter: Meter;
   readonly metrics: Metrics;

@@ -2,9 +2,9 @@
  * A session as readers know it, folded event by event: the state, and beside it what the views need of closed
  * history (requests, calls, places of events). One pass, whatever is shown afterwards.
  */
-import type { CallId } from '../event/call-id.ts';
+import { callPosition, type CallId } from '../event/call-id.ts';
 import type { Usage } from '../event/content.ts';
-import type { EventData, LogEvent } from '../event/events.ts';
+import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
 import { expandTemplate } from '../context/template.ts';
 import { evolve, initial, rawArguments } from '../session/evolve.ts';
 import { inFlight } from '../session/next.ts';
@@ -46,6 +46,27 @@ export type CallReading = {
 
 export type Place = { readonly turn: number; readonly step: number };
 
+/** What a reading has to know to go on behind an event without those before it. */
+export type Bookmark = {
+  readonly state: SessionState;
+  readonly place: Place;
+  readonly requests: number;
+  readonly request: RequestReading | undefined;
+  /** Calls of the turn that runs, and those that earlier turns left open. */
+  readonly calls: ReadonlyMap<CallId, CallReading>;
+  readonly costs: ReadonlyMap<number, { readonly cost: number; readonly unknown: boolean }>;
+  readonly usage: Usage | undefined;
+};
+
+export type ReadingOptions = {
+  /** Goes on behind this place: events before it are not at hand. */
+  readonly from?: Bookmark;
+  /** What the lines are told from, where it is not the last event that was read: a call may be closed by then. */
+  readonly standing?: SessionState;
+  /** The session's requests, where they are known beyond what is read. */
+  readonly requests?: readonly RequestReading[];
+};
+
 export class Reading {
   readonly events: LogEvent[] = [];
   readonly requests: RequestReading[] = [];
@@ -56,13 +77,53 @@ export class Reading {
   readonly lost: Map<number, readonly string[]> = new Map();
   usage: Usage | undefined;
   #state: SessionState;
+  readonly #standing: SessionState | undefined;
+  readonly #known: ReadonlyMap<number, RequestReading>;
   readonly #places: Place[] = [];
   readonly #requestBySeq = new Map<number, RequestReading>();
   readonly #requestByStep = new Map<string, number>();
 
-  constructor(session: string, events: Iterable<LogEvent> = []) {
-    this.#state = initial(session);
+  constructor(session: string, events: Iterable<LogEvent> = [], options: ReadingOptions = {}) {
+    const { from, standing, requests = [] } = options;
+    this.#state = from?.state ?? initial(session);
+    this.#standing = standing;
+    this.#known = new Map(requests.map((request) => [request.seq, request]));
+    if (from) this.#goOn(from);
     for (const event of events) this.push(event);
+  }
+
+  #goOn({ state, place, requests, request, calls, costs, usage }: Bookmark): void {
+    // Holes, so that every event, place and request stands at its number.
+    this.events.length = state.seq;
+    this.#places.length = state.seq;
+    if (state.seq > 0) this.#places[state.seq - 1] = place;
+    this.requests.length = requests;
+    if (request) {
+      this.requests[requests - 1] = request;
+      this.#requestBySeq.set(request.seq, request);
+      this.#requestByStep.set(`${request.turn}.${request.step}`, request.seq);
+    }
+    for (const [id, call] of calls) this.calls.set(id, call);
+    for (const [turn, cost] of costs) this.costs.set(turn, cost);
+    this.usage = usage;
+  }
+
+  /** From where another reading can go on. */
+  bookmark(): Bookmark {
+    const { active, leftOpen } = this.#state;
+    const open = [...this.calls].filter(
+      ([id]) => callPosition(id).turn === active?.turn || leftOpen.some((call) => call.id === id),
+    );
+    const cost = active && this.costs.get(active.turn);
+    return {
+      state: this.#state,
+      place: this.placeOf(this.#state.seq),
+      requests: this.requests.length,
+      request: this.requests.at(-1),
+      calls: new Map(open),
+      costs: new Map(active && cost ? [[active.turn, cost]] : []),
+      usage: this.usage,
+    };
   }
 
   get state(): SessionState {
@@ -75,13 +136,13 @@ export class Reading {
   }
 
   requestAt(seq: number): RequestReading | undefined {
-    return this.#requestBySeq.get(seq);
+    return this.#known.get(seq) ?? this.#requestBySeq.get(seq);
   }
 
   /** The request of a step that was built last. */
   requestOf(turn: number, step: number): RequestReading | undefined {
     const seq = this.#requestByStep.get(`${turn}.${step}`);
-    return seq === undefined ? undefined : this.#requestBySeq.get(seq);
+    return seq === undefined ? undefined : this.requestAt(seq);
   }
 
   call(id: CallId): CallReading {
@@ -90,7 +151,7 @@ export class Reading {
 
   /** The call where it still is of interest: in the active step, or left open by an ended turn. */
   openCall(id: CallId): CallState | undefined {
-    const call = findCall(this.#state, id);
+    const call = findCall(this.#standing ?? this.#state, id);
     return call?.phase === 'closed' ? undefined : call;
   }
 
@@ -182,9 +243,14 @@ export class Reading {
 
   /** Where not all of the request before is shared: what was made anew, with its commas. */
   #newBytes({ frame, parts, bytes }: EventData['request.built']): number {
-    if (frame) return bytes;
+    if (frame || !parts.every((part) => this.#isAtHand(part))) return bytes;
     const eventAt = (seq: number): LogEvent | undefined => this.events[seq - 1];
     return parts.reduce((sum, part) => sum + Buffer.byteLength(expandTemplate(part.pieces, eventAt)) + 1, 0);
+  }
+
+  /** Behind a bookmark, what a part is made of may stand before it. Then all of the request counts as new. */
+  #isAtHand({ pieces }: PartTemplate): boolean {
+    return pieces.every((piece) => typeof piece === 'string' || this.events[piece[0] - 1] !== undefined);
   }
 
   #answered(seq: number, data: EventData['response.received']): void {

@@ -122,14 +122,14 @@ const eventRow = (reading: Reading, event: LogEvent, axes: Axes, options: Timeli
   return { kind: 'event', line, at: event.at, ms, bar: axes.bar(event.seq, span) };
 };
 
-type Span = {
+export type Span = {
   /** Events between which something lasted; no end where it is open. */
   readonly from: number;
   readonly to: number | undefined;
   readonly kind: Bar['kind'];
 };
 
-const spanOf = (reading: Reading, event: LogEvent): Span | undefined => {
+export const spanOf = (reading: Reading, event: LogEvent): Span | undefined => {
   switch (event.type) {
     case 'response.received':
     case 'request.failed': {
@@ -212,7 +212,8 @@ const workedMs = (events: readonly LogEvent[]): readonly number[] => {
   return worked;
 };
 
-const noteRunning = (running: Set<string>, event: LogEvent): void => {
+/** Work that is under way after an event: time passes on the axis while there is some. */
+export const noteRunning = (running: Set<string>, event: LogEvent): void => {
   switch (event.type) {
     case 'request.built':
     case 'request.sent':

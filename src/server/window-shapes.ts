@@ -1,0 +1,105 @@
+/** The shapes of what the window asks for: a session in pieces that stay small, however long it is. */
+import { z } from '@hono/zod-openapi';
+import type { Usage } from '../event/content.ts';
+import type { OpenWork } from '../view/open-work.ts';
+import type { RecordRow } from '../view/record-rows.ts';
+import type { SectionHead, StepHead } from '../view/session-index.ts';
+import type { TalkEntry } from '../view/talk.ts';
+import { sessionShape, type SessionView } from './schemas.ts';
+
+export type IndexView = {
+  readonly head: number;
+  /** Turn and first event of each section behind the one that was asked for, two numbers each. */
+  readonly sections: readonly number[];
+  /** First events of the steps behind it. */
+  readonly steps: readonly number[];
+};
+
+export type StandingView = {
+  /** The session as it stood at the event. */
+  readonly session: SessionView;
+  readonly at: number;
+  /** The head of the log now. */
+  readonly head: number;
+  /** Wall time of the event. */
+  readonly time: number;
+  readonly usage: Usage | null;
+  readonly turn: { readonly turn: number; readonly state: string; readonly isActive: boolean } | null;
+  /** The request that was built last, counted from 1; 0 before the first. */
+  readonly request: number;
+  readonly work: readonly OpenWork[];
+  /** Where something stands open or went wrong, for the slider. */
+  readonly marks: readonly { readonly seq: number; readonly kind: 'wait' | 'doubt' | 'fail' }[];
+  readonly model: string;
+  readonly mode: string;
+  readonly parent: { readonly session: string; readonly seq: number } | null;
+};
+
+export type RowsView = {
+  readonly from: number;
+  readonly to: number;
+  readonly rows: readonly RecordRow[];
+  readonly sections: readonly SectionHead[];
+  readonly steps: readonly StepHead[];
+};
+
+export type TalkView = {
+  readonly from: number;
+  readonly to: number;
+  readonly entries: readonly TalkEntry[];
+  /** Turns that begin in the stretch. */
+  readonly sections: readonly SectionHead[];
+};
+
+export type FoundView = {
+  /** Events that fit, in order; at most so many as the limit says. */
+  readonly seqs: readonly number[];
+  readonly complete: boolean;
+};
+
+const numbers = z.array(z.number().int());
+const loose = z.looseObject({});
+
+export const indexShape: z.ZodType<IndexView> = z
+  .strictObject({ head: z.number().int(), sections: numbers, steps: numbers })
+  .openapi('SessionIndex');
+
+export const standingShape: z.ZodType<StandingView> = z
+  .strictObject({
+    session: sessionShape,
+    at: z.number().int(),
+    head: z.number().int(),
+    time: z.number(),
+    usage: loose.nullable(),
+    turn: z.strictObject({ turn: z.number().int(), state: z.string(), isActive: z.boolean() }).nullable(),
+    request: z.number().int(),
+    work: z.array(loose),
+    marks: z.array(z.strictObject({ seq: z.number().int(), kind: z.enum(['wait', 'doubt', 'fail']) })),
+    model: z.string(),
+    mode: z.string(),
+    parent: z.strictObject({ session: z.string(), seq: z.number().int() }).nullable(),
+  })
+  .openapi('Standing') as unknown as z.ZodType<StandingView>;
+
+export const rowsShape: z.ZodType<RowsView> = z
+  .strictObject({
+    from: z.number().int(),
+    to: z.number().int(),
+    rows: z.array(loose),
+    sections: z.array(loose),
+    steps: z.array(loose),
+  })
+  .openapi('Rows') as unknown as z.ZodType<RowsView>;
+
+export const talkShape: z.ZodType<TalkView> = z
+  .strictObject({
+    from: z.number().int(),
+    to: z.number().int(),
+    entries: z.array(loose),
+    sections: z.array(loose),
+  })
+  .openapi('Talk') as unknown as z.ZodType<TalkView>;
+
+export const foundShape: z.ZodType<FoundView> = z
+  .strictObject({ seqs: numbers, complete: z.boolean() })
+  .openapi('Found');
