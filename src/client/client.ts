@@ -209,6 +209,13 @@ export class OnrecordClient {
     return this.#json<T>({ method: 'GET', path, signal });
   }
 
+  /** The bytes at an address: an exact request, a blob. Throws `DoorError`. */
+  async bytes(path: string, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    const response = await this.#send({ method: 'GET', path, signal });
+    if (!response.ok) throw await doorError(response);
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
   /** Makes a token, or a ticket for one, the cookie of this page. Throws `DoorError`. */
   signIn(login: NewLogin): Promise<Me> {
     return this.#json({ method: 'POST', path: '/login', body: login });

@@ -29,6 +29,7 @@ import { peopleRoutes } from './routes/people.ts';
 import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
+import { requestRoutes } from './routes/requests.ts';
 import { watchingRoutes } from './routes/watching.ts';
 import { windowRoutes } from './routes/window.ts';
 import { servePages } from './pages.ts';
@@ -159,6 +160,7 @@ const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => 
   contextRoutes(app, door);
   watchingRoutes(app, door);
   windowRoutes(app, door);
+  requestRoutes(app, door);
   return app;
 };
 

@@ -10,6 +10,8 @@ import { sessionNotFound, type LogStore } from '../log/store.ts';
 import type { SessionState } from '../session/state.ts';
 import { Reading } from '../view/reading.ts';
 import { SessionIndex } from '../view/session-index.ts';
+import type { Door } from './door.ts';
+import type { Caller } from './tokens.ts';
 
 /** Events of all indexes at hand together; the one not asked for the longest goes first. */
 const EVENTS_MAX = 1_000_000;
@@ -122,3 +124,11 @@ export class Books {
     }
   }
 }
+
+/** The session's index, where the caller may know of it. Throws `session-not-found`. */
+export const bookFor = async (door: Door, { tenant }: Caller, session: string): Promise<Book> => {
+  const book = await door.books.of(session);
+  const { state } = book.index;
+  if (state.agent.name === '' || (tenant !== '' && state.tenant !== tenant)) throw sessionNotFound(session);
+  return book;
+};

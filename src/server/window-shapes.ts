@@ -1,6 +1,7 @@
 /** The shapes of what the window asks for: a session in pieces that stay small, however long it is. */
 import { z } from '@hono/zod-openapi';
 import type { Usage } from '../event/content.ts';
+import type { PartRun } from '../view/part-runs.ts';
 import type { OpenWork } from '../view/open-work.ts';
 import type { RecordRow } from '../view/record-rows.ts';
 import type { SectionHead, StepHead } from '../view/session-index.ts';
@@ -57,6 +58,43 @@ export type FoundView = {
   readonly complete: boolean;
 };
 
+export type RequestPartsView = {
+  /** Counted from 1; undefined for the one that would be built next. */
+  readonly request: number | null;
+  readonly requests: number;
+  readonly seq: number | null;
+  /** When it was built, wall time. */
+  readonly at: number | null;
+  readonly model: string;
+  readonly bytes: number | null;
+  readonly sharedBytes: number | null;
+  readonly counts: Readonly<Record<string, number>> | null;
+  readonly parts: readonly PartRun[];
+  readonly answer: {
+    readonly seq: number;
+    readonly usage: Usage | null;
+    readonly cost: number | null;
+    readonly firstTokenMs: number | null;
+    readonly ms: number;
+  } | null;
+  /** Why the next one would not be sent. */
+  readonly refused: string | null;
+};
+
+export type RequestDiffView = {
+  readonly request: number;
+  readonly against: number | null;
+  readonly changes: readonly {
+    readonly sign: '=' | '-' | '+';
+    /** The event that the part stands for; absent for what stands around the conversation. */
+    readonly seq?: number;
+    /** Parts that it stands for: equal ones are counted together. */
+    readonly count: number;
+    readonly text: string;
+    readonly length: number;
+  }[];
+};
+
 const numbers = z.array(z.number().int());
 const loose = z.looseObject({});
 
@@ -103,3 +141,27 @@ export const talkShape: z.ZodType<TalkView> = z
 export const foundShape: z.ZodType<FoundView> = z
   .strictObject({ seqs: numbers, complete: z.boolean() })
   .openapi('Found');
+
+export const requestPartsShape: z.ZodType<RequestPartsView> = z
+  .strictObject({
+    request: z.number().int().nullable(),
+    requests: z.number().int(),
+    seq: z.number().int().nullable(),
+    at: z.number().nullable(),
+    model: z.string(),
+    bytes: z.number().nullable(),
+    sharedBytes: z.number().nullable(),
+    counts: loose.nullable(),
+    parts: z.array(loose),
+    answer: loose.nullable(),
+    refused: z.string().nullable(),
+  })
+  .openapi('RequestParts') as unknown as z.ZodType<RequestPartsView>;
+
+export const requestDiffShape: z.ZodType<RequestDiffView> = z
+  .strictObject({
+    request: z.number().int(),
+    against: z.number().int().nullable(),
+    changes: z.array(loose),
+  })
+  .openapi('RequestDiff') as unknown as z.ZodType<RequestDiffView>;

@@ -17,7 +17,7 @@ export type RecordRow = {
   readonly who: string;
   readonly text: string;
   readonly detail?: string;
-  /** Instead of a duration: "waits for a person". */
+  /** Before the text: "waits for a person", "proposed, may run". */
   readonly state?: string;
   /** Milliseconds that it took; absent where it took none, or takes them still. */
   readonly ms?: number;
@@ -41,6 +41,7 @@ export const recordRow = (
   options: LineOptions,
 ): RecordRow => {
   const { seq, mark, who, text, detail, state, ms } = eventLine(reading, event, options);
+  const stands = event.type === 'call.proposed' && state !== undefined ? `proposed, ${state}` : state;
   const span = spanOf(reading, event);
   const bar = index.bar(seq, span);
   const call = 'call' in event.data ? event.data.call : undefined;
@@ -53,7 +54,7 @@ export const recordRow = (
     who: cut(who),
     text: cut(text),
     ...(detail !== undefined && { detail: cut(detail) }),
-    ...(state !== undefined && { state }),
+    ...(stands !== undefined && { state: stands }),
     ...(ms !== undefined && { ms }),
     ...(bar && { bar }),
     ...(span && span.to === undefined && { isOpen: true }),

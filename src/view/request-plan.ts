@@ -5,7 +5,7 @@
 import { badInput, bug } from '../errors.ts';
 import type { Encoder } from '../context/encoding.ts';
 import { nextRequest } from '../context/next-request.ts';
-import type { WalkedRequest } from '../context/rebuild.ts';
+import { rebuildRequest, type RebuildSource, type WalkedRequest } from '../context/rebuild.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import { sharedPrefix, type SharedPrefix } from '../context/shared-prefix.ts';
 import type { Usage } from '../event/content.ts';
@@ -46,6 +46,30 @@ export const sentPlan = async (
     `Session ${session} has no request ${number}. It has ${countOf(count, 'request')}, counted from 1.`,
     { request: number, requests: count },
   );
+};
+
+/** The same for one request of a long session: it and the one before are rebuilt alone. Throws `request-not-found`. */
+export const sentPlanAt = async (
+  session: string,
+  events: readonly LogEvent[],
+  blob: RebuildSource['blob'],
+  {
+    number,
+    seq,
+    before,
+  }: { readonly number: number; readonly seq: number; readonly before: number | undefined },
+): Promise<SentPlan> => {
+  const source: RebuildSource = { eventAt: (at) => events[at - 1], blob };
+  const request = await walked(source, seq);
+  const last = before === undefined ? undefined : await walked(source, before);
+  return planOf(session, events, { number, request, last });
+};
+
+const walked = async (source: RebuildSource, seq: number): Promise<WalkedRequest> => {
+  const { head, tail, parts } = await rebuildRequest(source, seq);
+  const built = source.eventAt(seq);
+  const kept = built?.type === 'request.built' ? (built.data.reuse?.parts ?? 0) : 0;
+  return { seq, head, tail, parts: parts.map(({ text }) => text), seqs: parts.map((part) => part.seq), kept };
 };
 
 type Numbered = {

@@ -120,7 +120,7 @@ export class SessionIndex {
       title: this.#titles.get(turn) ?? '',
       at: began,
       ms: Math.max(0, (this.times[to - 1] ?? began) - began),
-      cost: moneyWords(this.#costs.get(turn)),
+      cost: moneyWords(this.#costAt(turn, state)),
       state: turnWords(state, turn),
     };
   }
@@ -135,8 +135,14 @@ export class SessionIndex {
     return {
       ...step,
       ms: isOver ? Math.max(0, (this.times[to - 1] ?? 0) - (this.times[step.from - 1] ?? 0)) : undefined,
-      cost: moneyWords(this.#stepCosts.get(step.from)),
+      cost: isOver || state.seq === this.head ? moneyWords(this.#stepCosts.get(step.from)) : '',
     };
+  }
+
+  /** What a turn cost up to a state; of one that had ended by then, all of it. */
+  #costAt(turn: number, { active, seq }: SessionState): Money | undefined {
+    const money = this.#costs.get(turn);
+    return money && active?.turn === turn && seq < this.head ? { ...money, cost: active.cost } : money;
   }
 
   /** Where something stands on the axis of its section, which counts work and not waiting. */

@@ -27,6 +27,11 @@ export const PAGES: readonly PageEntry[] = [
     nav: { label: 'Sessions', icon: 'list', key: 's' },
   },
   {
+    path: '/s/:id',
+    title: 'Session',
+    page: lazy(() => import('./session/session-page.tsx')),
+  },
+  {
     path: '/settings',
     title: 'Settings',
     page: lazy(() => import('./shell/settings-page.tsx')),

@@ -4,20 +4,18 @@
  */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import { pages } from '../../log/pages.ts';
-import { sessionNotFound } from '../../log/store.ts';
 import { modeOf, type SessionState } from '../../session/state.ts';
 import { openWork, type OpenWork } from '../../view/open-work.ts';
 import { recordRow } from '../../view/record-rows.ts';
 import type { SessionIndex } from '../../view/session-index.ts';
 import { talk } from '../../view/talk.ts';
 import { json, PROBLEM } from '../answer.ts';
-import type { Book } from '../books.ts';
+import { bookFor, type Book } from '../books.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow } from '../guard.ts';
 import { ProblemError } from '../problem.ts';
 import { sessionId, whole } from '../schemas.ts';
 import { sessionView } from '../shown.ts';
-import type { Caller } from '../tokens.ts';
 import {
   foundShape,
   indexShape,
@@ -47,7 +45,9 @@ const standing = createRoute({
   responses: { 200: json(standingShape, 'How it stood.'), default: PROBLEM },
 });
 
-const stretch = z.object({ from: whole(1), to: whole(1), at });
+const stretch = z.object({ from: whole(1).optional(), to: whole(1).optional(), at });
+/** Events of a stretch that nobody named: the last ones. */
+const STRETCH = 200;
 
 const rows = createRoute({
   method: 'get',
@@ -153,14 +153,6 @@ const stretchRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
 };
 
-/** The session's index, where the caller may know of it. Throws `session-not-found`. */
-const bookFor = async (door: Door, { tenant }: Caller, session: string): Promise<Book> => {
-  const book = await door.books.of(session);
-  const { state } = book.index;
-  if (state.agent.name === '' || (tenant !== '' && state.tenant !== tenant)) throw sessionNotFound(session);
-  return book;
-};
-
 const placeIn = ({ index: { head, session } }: Book, place: number = head): number => {
   if (place <= head) return place;
   throw new ProblemError(
@@ -173,8 +165,9 @@ type Stretch = { readonly from: number; readonly to: number; readonly at: number
 
 const within = (book: Book, asked: z.infer<typeof stretch>, most: number): Stretch => {
   const place = placeIn(book, asked.at);
-  const { from } = asked;
-  const to = Math.min(asked.to, place, from + most - 1);
+  const last = Math.min(asked.to ?? place, place);
+  const from = asked.from ?? Math.max(1, last - STRETCH + 1);
+  const to = Math.min(last, from + most - 1);
   if (from <= to) return { from, to, at: place };
   throw new ProblemError('parameter-invalid', `From event ${from} to ${to} there is none.`);
 };
