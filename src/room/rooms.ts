@@ -222,7 +222,8 @@ export class Rooms {
     } finally {
       this.#running--;
       this.#waiting.shift()?.();
-      if (!this.#closed) this.#refill();
+      // To start a process takes longer than the answer should wait for it.
+      setImmediate(() => this.#refill());
     }
   }
 
@@ -247,6 +248,7 @@ export class Rooms {
   }
 
   #refill(): void {
+    if (this.#closed) return;
     this.#warm = this.#warm.filter((room) => !room.gone);
     while (this.#warm.length < this.#settings.warm) this.#warm.push(this.#start());
   }

@@ -106,7 +106,7 @@ describe('calls of tools', () => {
 try { await tools.two({ sum: a + b }) } catch (e) { return [a, b, e.message] }`;
   const tools = ['one', 'two'];
 
-  test('a program pauses with all calls that it waits for, and goes on with their answers, in its own words', async () => {
+  test('a program is suspended with all calls that it waits for, and goes on with their answers, in its own words', async () => {
     const first = await runIn(rooms, CODE, { tools });
     expect(first.end).toMatchObject({
       kind: 'suspended',

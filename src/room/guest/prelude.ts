@@ -14,7 +14,7 @@ export const PRELUDE = `(host) => {
   const { create, freeze } = Object;
   const text = String, Failure = Error, Later = Promise, { then } = Promise.prototype;
   const { log, read, bytes, write, list, call } = host;
-  let input, outcome = '';
+  let input, tools, outcome;
   let a = 0, b = 0, c = 0, counter = 1;
   Math.random = function random() {
     const word = (a + b + counter) | 0;
@@ -58,12 +58,14 @@ export const PRELUDE = `(host) => {
     write: (name, content) => void write(text(name), content),
     list: () => parse(list()),
   });
-  const tools = create(null);
   return {
     open(config) {
       const { seed, tools: names, input: given } = parse(config);
       input = given;
+      outcome = '';
       [a, b, c] = seed;
+      counter = 1;
+      tools = create(null);
       for (let i = 0; i < 12; i++) random();
       for (let i = 0; i < names.length; i++) {
         const name = names[i];
