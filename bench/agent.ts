@@ -1,65 +1,7 @@
-/** The product's side of the work: an agent whose model and tool answer as work.ts says. */
-import { defineAgent, tool, type Agent, type Model, type ModelReply } from '../src/index.ts';
+/** The agent of the work, made with the source as it lies. */
+import { defineAgent, tool, type Agent } from '../src/index.ts';
 import { neutralEncoder } from '../src/model/neutral.ts';
-import { INSTRUCTIONS, resultAt, turnAt } from './work.ts';
+import { madeAgent, type WorkOptions } from './made-agent.ts';
 
-/** Beyond any measurement: the limits are checked all the same. */
-const UNLIMITED = 1_000_000_000;
-
-export type WorkOptions = {
-  /** Steps of a session; asked at every one. */
-  readonly steps: () => number;
-  /** Called when the model is asked, with the step from 0; also for the call after the last step. */
-  readonly began?: (step: number) => void;
-};
-
-const berths = tool<{ readonly step: number }>({
-  name: 'berths',
-  description: 'Answers a question about the berths from the register.',
-  effect: 'none',
-  inputSchema: {
-    type: 'object',
-    properties: {
-      question: { type: 'string' },
-      mark: { type: 'string' },
-      step: { type: 'integer' },
-      rows: { type: 'integer', minimum: 1 },
-    },
-    required: ['question', 'step'],
-    additionalProperties: false,
-  },
-  execute: ({ step }) => resultAt(step),
-});
-
-const replyAt = (step: number): ModelReply => {
-  const { text, label, tool: name, args } = turnAt(step);
-  return {
-    kind: 'response',
-    stop: 'calls',
-    content: [
-      { type: 'text', text },
-      { type: 'call', label, name, args: JSON.stringify(args) },
-    ],
-  };
-};
-
-const END: ModelReply = { kind: 'response', stop: 'end', content: [{ type: 'text', text: 'That is all.' }] };
-
-export const workAgent = ({ steps, began }: WorkOptions): Agent => {
-  const model: Model = {
-    definition: { provider: 'bench', name: 'register', params: {} },
-    encoder: neutralEncoder,
-    send: async (request) => {
-      const step = request.modelCall - 1;
-      began?.(step);
-      return step < steps() ? replyAt(step) : END;
-    },
-  };
-  return defineAgent({
-    name: 'harbour',
-    instructions: INSTRUCTIONS,
-    model,
-    tools: [berths],
-    limits: { stepsPerTurn: UNLIMITED, turnMs: UNLIMITED },
-  });
-};
+export const workAgent = (options: WorkOptions): Agent =>
+  madeAgent({ defineAgent, tool, encoder: neutralEncoder }, options);

@@ -1,11 +1,7 @@
 /**
  * How fast a session is replayed: events a second of one core, every decision compared byte for byte and every
  * request made again. The store's own reading and the parsing of events are measured beside it.
- *
- *   node bench/replay.ts      alone, with the plan below
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLog, openRuntime, SqliteLog, type LogStore } from '../src/index.ts';
 import { open, type StoredEvent } from '../src/event/envelope.ts';
@@ -18,7 +14,7 @@ import { inFolder } from './measured-process.ts';
 import type { Measured, Plan } from './part.ts';
 import { cpuMs } from './probe.ts';
 import { medianOf, spreadOf } from './sample.ts';
-import { asText, count, figure, spread, type Table } from './table.ts';
+import { count, figure, spread, type Table } from './table.ts';
 import { QUESTION } from './work.ts';
 
 /** Events of the sessions that are replayed. */
@@ -128,18 +124,3 @@ const tableOf = (rows: readonly string[][]): Table => ({
     `Events per second of CPU time. A step has ${EVENTS_A_STEP} events: a request, a response, a call ` +
     'proposed, started and ended. Every decision is compared byte for byte, every request is made again.',
 });
-
-if (import.meta.main) {
-  const scratch = mkdtempSync(join(tmpdir(), 'onrecord-bench-'));
-  try {
-    const { tables } = await measureReplay({
-      steps: [],
-      rounds: 5,
-      scratch,
-      progress: (what) => void process.stderr.write(`measuring ${what}\n`),
-    });
-    for (const table of tables) process.stdout.write(`${asText(table)}\n`);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}

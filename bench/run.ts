@@ -2,61 +2,72 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { measureCold } from './cold.ts';
 import { measureDoor } from './door.ts';
 import { machineLines, machineOf } from './machine.ts';
 import { measureMany } from './many.ts';
 import { measureOpening } from './opening.ts';
 import { readOptions, USAGE, type Options, type PartName } from './options.ts';
+import { measurePage } from './page.ts';
 import type { Measured, Plan } from './part.ts';
-import { resultsPage } from './results.ts';
-import { measureSteps } from './steps.ts';
-import { asText, type Table } from './table.ts';
+import { measurePeers } from './peers.ts';
+import { measurePostgres } from './postgres.ts';
 import { measureReplay } from './replay.ts';
+import { saveResults, type PartResult } from './results.ts';
 import { measureRooms } from './room.ts';
+import { measureSteps } from './steps.ts';
+import { asText } from './table.ts';
 import { measureWaiting } from './waiting.ts';
 
 const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = {
   steps: measureSteps,
   many: measureMany,
+  postgres: measurePostgres,
+  cold: measureCold,
   opening: measureOpening,
-  waiting: measureWaiting,
   replay: measureReplay,
-  room: measureRooms,
   door: measureDoor,
+  page: measurePage,
+  waiting: measureWaiting,
+  room: measureRooms,
+  peers: measurePeers,
 };
-
-const RESULTS = join(import.meta.dirname, 'RESULTS.md');
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const progress = (what: string): void => void process.stderr.write(`measuring ${what}\n`);
 
 const measure = async (options: Options, scratch: string): Promise<void> => {
-  const { steps, rounds } = options;
-  const tables: Table[] = [];
-  const data: Partial<Record<PartName, object>> = {};
-  for (const part of options.parts) {
-    const measured = await MEASURES[part]({ steps, rounds, scratch, progress });
-    for (const table of measured.tables) say(`\n${asText(table)}`);
-    tables.push(...measured.tables);
-    data[part] = measured.data;
-  }
-  const machine = machineOf(scratch);
-  const command = ['npm run bench --', ...commandWords(options)].join(' ');
+  const { steps, rounds, peers } = options;
+  const results: Partial<Record<PartName, PartResult>> = {};
   const day = new Date().toISOString().slice(0, 10);
-  say(`\n${machineLines(machine).join('\n')}`);
-  if (options.json !== undefined)
-    writeFileSync(options.json, JSON.stringify({ command, day, machine, data }));
-  if (options.save) writeFileSync(RESULTS, resultsPage({ machine, day, command, tables }));
+  for (const part of options.parts) {
+    const began = performance.now();
+    const measured = await MEASURES[part]({ steps, rounds, scratch, progress, peers });
+    for (const table of measured.tables) say(`\n${asText(table)}`);
+    const { tables, plots = [], data } = measured;
+    results[part] = {
+      command: commandFor(part, options),
+      day,
+      machine: machineOf(scratch),
+      tables,
+      plots,
+      data,
+    };
+    progress(`"${part}" took ${Math.round((performance.now() - began) / 1000)} s`);
+    // Part by part: one that fails loses no other.
+    if (options.save) saveResults(import.meta.dirname, { [part]: results[part] });
+  }
+  say(`\n${machineLines(machineOf(scratch)).join('\n')}`);
+  if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(results));
 };
 
-/** The command without the names of this machine's folders. */
-const commandWords = ({ steps, rounds, parts }: Options): readonly string[] => [
-  `--steps ${steps.join(',')}`,
-  `--reps ${rounds}`,
-  `--parts ${parts.join(',')}`,
-  '--save',
-];
+/** The command for one part, without the names of this machine's folders. */
+const commandFor = (part: PartName, { steps, rounds, peers }: Options): string => {
+  if (part === 'peers') return ['npm run bench -- --vs', ...peers].join(' ');
+  const lengths = part === 'steps' || part === 'opening' ? [`--steps ${steps.join(',')}`] : [];
+  return ['npm run bench --', ...lengths, `--reps ${rounds}`, `--parts ${part}`].join(' ');
+};
 
 let options: Options | undefined;
 try {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { inFolder, perform, type Side } from './measured-process.ts';
 import type { Measured, Plan } from './part.ts';
+import type { Plot, Series } from './plot.ts';
 import { alternate, medianOf, pairedRatios, spreadOf, type Spread } from './sample.ts';
 import { count, figure, spread, type Table } from './table.ts';
 import type { StepsAnswer } from './task.ts';
@@ -32,7 +33,42 @@ export const measureSteps = async (plan: Plan): Promise<Measured> => {
   }
   plan.progress('syncs');
   const syncs = { floor: await syncsPerStep(plan, 'floor'), product: await syncsPerStep(plan, 'product') };
-  return { tables: [timeTable(measured), spaceTable(measured, syncs)], data: { measured, syncs } };
+  return {
+    tables: [timeTable(measured), spaceTable(measured, syncs)],
+    plots: plotsOf(measured),
+    data: { measured, syncs },
+  };
+};
+
+const plotsOf = (measured: readonly StepsMeasured[]): readonly Plot[] => {
+  const line = (name: string, of: (one: StepsMeasured) => number): Series => ({
+    name,
+    points: measured.map((one) => [one.steps, of(one)]),
+  });
+  const steps = 'steps of the session';
+  const time: Plot = {
+    name: 'step-time',
+    title: 'Milliseconds a step, by the length of the session',
+    x: steps,
+    y: 'ms',
+    series: [
+      line('product', ({ product }) => medianOf(product.map(({ ms }) => ms))),
+      line('floor', ({ floor }) => medianOf(floor.map(({ ms }) => ms))),
+      line('CPU of the product', ({ product }) => medianOf(product.map(({ cpuMs }) => cpuMs))),
+      line('CPU of the floor', ({ floor }) => medianOf(floor.map(({ cpuMs }) => cpuMs))),
+    ],
+  };
+  const space: Plot = {
+    name: 'step-bytes',
+    title: 'Bytes stored a step, by the length of the session',
+    x: steps,
+    y: 'bytes',
+    series: [
+      line('product', ({ product }) => bytesOf(product)),
+      line('floor', ({ floor }) => bytesOf(floor)),
+    ],
+  };
+  return [time, space];
 };
 
 const atLength = async (plan: Plan, steps: number): Promise<StepsMeasured> => {
@@ -121,6 +157,7 @@ const timeTable = (measured: readonly StepsMeasured[]): Table => ({
 });
 
 const bytesOf = (runs: readonly PerStep[]): number => medianOf(runs.map(({ bytes }) => bytes));
+const peakOf = (runs: readonly PerStep[]): number => medianOf(runs.map(({ peakMb }) => peakMb));
 const commitsIn = (runs: readonly PerStep[]): string =>
   medianOf(runs.map(({ commits }) => commits)).toFixed(2);
 
@@ -137,7 +174,9 @@ const spaceTable = (
       '× floor',
       'commits floor',
       'commits product',
-      'peak MB',
+      'peak MB floor',
+      'peak MB product',
+      '× floor',
     ],
     rows: measured.map(({ steps, floor, product }) => [
       count(steps),
@@ -146,7 +185,9 @@ const spaceTable = (
       figure(bytesOf(product) / bytesOf(floor)),
       commitsIn(floor),
       commitsIn(product),
-      figure(medianOf(product.map(({ peakMb }) => peakMb))),
+      figure(peakOf(floor)),
+      figure(peakOf(product)),
+      figure(peakOf(product) / peakOf(floor)),
     ]),
     note:
       'Bytes are pages in use after a checkpoint, commits are counted by SQLite between the first model call and the last. ' +

@@ -1,4 +1,5 @@
 /** What a step costs in counts, which no machine changes: commits, statements, bytes, and what a state holds. */
+import { Session } from 'node:inspector/promises';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { workAgent } from '../../bench/agent.ts';
@@ -16,8 +17,14 @@ import { summaryOf } from '../../src/session/summary.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { openSqlite, tempFile } from '../kit/folder.ts';
 
-/** Twice BEGIN, two checks and COMMIT; an INSERT for each of the five events of a step. */
-const STATEMENTS_PER_STEP_MAX = 13;
+/** Twice BEGIN, one look at the heads and COMMIT; an INSERT for each of the five events of a step. */
+const STATEMENTS_PER_STEP = 11;
+/** Bodies and hashes of these events; the work itself has about 1,500 bytes. */
+const CONTENT_BYTES_PER_STEP_MAX = 3050;
+/** The same in pages, with what SQLite needs around it: 1.6 times what a table of the bare work takes. */
+const PAGE_BYTES_PER_STEP_MAX = 3450;
+/** Objects and texts that are made and thrown away again, as the engine samples them; the work itself makes a sixth. */
+const ALLOCATED_BYTES_PER_STEP_MAX = 120_000;
 const LONG_STEPS = 10_000;
 /** Far above what it takes on a quiet machine, far below what anything quadratic would take. */
 const LONG_CPU_MS_MAX = 4000;
@@ -108,8 +115,7 @@ describe('a step', () => {
     const statements = (): number => spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
     const counts = await growths(300, tempFile(), statements);
     expect(new Set(counts).size).toBe(1);
-    expect(counts[0]).toBeGreaterThan(0);
-    expect(counts[0]).toBeLessThanOrEqual(STATEMENTS_PER_STEP_MAX);
+    expect(counts[0]).toBe(STATEMENTS_PER_STEP);
   });
 
   it('stores the same number of bytes after 10, 100 and 1,000 steps', async () => {
@@ -120,13 +126,47 @@ describe('a step', () => {
     ];
     expect(within(hundred, ten, 0.05)).toBe(true);
     expect(within(thousand, ten, 0.05)).toBe(true);
+    expect(thousand).toBeLessThanOrEqual(CONTENT_BYTES_PER_STEP_MAX);
   });
 
   it('takes the same number of pages after 100 and 1,000 steps', async () => {
     const pages = [await bytesPerStep(100, usedBytes), await bytesPerStep(1000, usedBytes)] as const;
     expect(within(pages[1], pages[0], 0.05)).toBe(true);
+    expect(pages[1]).toBeLessThanOrEqual(PAGE_BYTES_PER_STEP_MAX);
+  });
+
+  it('allocates the same at the beginning of a session and far into it, and not much', async () => {
+    const short = await allocatedPerStep(300);
+    const long = await allocatedPerStep(1500);
+    console.log(`allocated a step: ${Math.round(short)} bytes in 300 steps, ${Math.round(long)} in 1,500`);
+    expect(short).toBeLessThanOrEqual(ALLOCATED_BYTES_PER_STEP_MAX);
+    expect(long).toBeLessThanOrEqual(ALLOCATED_BYTES_PER_STEP_MAX);
   });
 });
+
+type Sampled = { readonly selfSize: number; readonly children: readonly Sampled[] };
+
+const sizeOf = ({ selfSize, children }: Sampled): number =>
+  children.reduce((sum, child) => sum + sizeOf(child), selfSize);
+
+/** Bytes that the engine has allocated a step, whether they are still there or not. */
+const allocatedPerStep = async (steps: number): Promise<number> => {
+  const session = new Session();
+  session.connect();
+  try {
+    await runSession({ store: new MemoryLog(), steps: 30 });
+    await session.post('HeapProfiler.startSampling', {
+      samplingInterval: 512,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    });
+    await runSession({ store: new MemoryLog(), steps });
+    const { profile } = await session.post('HeapProfiler.stopSampling');
+    return sizeOf(profile.head) / steps;
+  } finally {
+    session.disconnect();
+  }
+};
 
 describe(`a session of ${LONG_STEPS} steps`, () => {
   it(

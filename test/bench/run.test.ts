@@ -3,6 +3,9 @@ import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Machine } from '../../bench/machine.ts';
+import { drawn, type Plot } from '../../bench/plot.ts';
+import { readResults, saveResults, type PartResult } from '../../bench/results.ts';
 import { alternate, pairedRatios, spreadOf } from '../../bench/sample.ts';
 import { asMarkdown, figure } from '../../bench/table.ts';
 import { tempFolder } from '../kit/folder.ts';
@@ -17,9 +20,13 @@ type Step = { readonly ms: number; readonly cpuMs: number; readonly bytes: numbe
 type Way = { readonly cpuMs: number; readonly inside?: { readonly events: number } };
 type Data = {
   readonly steps: {
-    readonly measured: readonly { readonly floor: readonly Step[]; readonly product: readonly Step[] }[];
+    readonly data: {
+      readonly measured: readonly { readonly floor: readonly Step[]; readonly product: readonly Step[] }[];
+    };
   };
-  readonly opening: readonly { readonly opened: Readonly<Record<string, readonly Way[]>> }[];
+  readonly opening: {
+    readonly data: readonly { readonly opened: Readonly<Record<string, readonly Way[]>> }[];
+  };
 };
 
 describe('the benchmark', () => {
@@ -48,8 +55,8 @@ describe('the benchmark', () => {
       expect(readdirSync(stores)).toEqual([]);
       expect(readdirSync(folder).toSorted()).toEqual(['out.json', 'stores']);
 
-      const { data } = JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8')) as { data: Data };
-      const [measured] = data.steps.measured;
+      const { steps, opening } = JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8')) as Data;
+      const [measured] = steps.data.measured;
       expect(measured?.product).toHaveLength(1);
       expect(measured?.floor).toHaveLength(2);
       for (const one of [...(measured?.product ?? []), ...(measured?.floor ?? [])]) {
@@ -57,7 +64,7 @@ describe('the benchmark', () => {
         expect(Math.min(one.ms, one.cpuMs, one.bytes)).toBeGreaterThan(0);
       }
       // Every way to come back sees the same log: session, turn, first request, and five events for each of 4 steps.
-      const opened = data.opening[0]?.opened ?? {};
+      const opened = opening.data[0]?.opened ?? {};
       const seen = ['rows', 'state', 'replay', 'verify'].map((way) => opened[way]?.[0]?.inside?.events);
       expect(seen).toEqual([23, 23, 23, 23]);
       for (const [run] of Object.values(opened)) expect(run?.cpuMs).toBeGreaterThan(0);
@@ -70,12 +77,94 @@ describe('the benchmark', () => {
     [['--reps', '0'], '--reps "0" is no whole number'],
     [['--parts', 'steps,sleep'], '--parts "sleep" is none of'],
     [['--stpes', '3'], '--stpes'],
+    [['steps'], '"steps" is no option'],
   ])('refuses %j with a sentence and measures nothing', (args, words) => {
     const { status, stdout, stderr } = bench(args, tempFolder());
     expect(status).toBe(2);
     expect(stderr).toContain(words);
     expect(stderr).toContain('npm run bench');
     expect(stdout).toBe('');
+  });
+});
+
+const MACHINE: Machine = {
+  program: 'onrecord',
+  node: '26',
+  sqlite: '3',
+  system: 'Linux',
+  processor: 'two',
+  memoryGb: 1,
+  fileSystem: 'ext4',
+  load: 0.5,
+};
+
+const GROWTH: Plot = {
+  name: 'growth',
+  title: 'Time < space',
+  x: 'steps',
+  y: 'ms',
+  series: [
+    {
+      name: 'one',
+      points: [
+        [10, 1],
+        [1000, 2],
+      ],
+    },
+    {
+      name: 'other',
+      points: [
+        [10, 2],
+        [1000, 200],
+      ],
+    },
+  ],
+};
+
+const partOf = (title: string, day: string, plots: readonly Plot[] = []): PartResult => ({
+  command: `npm run bench -- ${title}`,
+  day,
+  machine: MACHINE,
+  tables: [{ title, columns: ['', 'ms'], rows: [['one', day]], note: 'N.' }],
+  plots,
+  data: {},
+});
+
+describe('saved results', () => {
+  it('of one part leave the other parts as they were measured', () => {
+    const folder = tempFolder();
+    saveResults(folder, {
+      steps: partOf('Steps', '2026-01-01', [GROWTH]),
+      many: partOf('Many', '2026-01-02'),
+    });
+    saveResults(folder, { many: partOf('Many', '2026-01-03') });
+    const page = readFileSync(join(folder, 'RESULTS.md'), 'utf8');
+    expect(page).toContain('### Steps');
+    expect(page).toContain('`npm run bench -- Steps` on 2026-01-01');
+    expect(page).toContain('2026-01-03');
+    expect(page).not.toContain('2026-01-02');
+    expect(page).toContain('![Time < space](plots/growth.svg)');
+    expect(Object.keys(readResults(folder))).toEqual(['steps', 'many']);
+    expect(readdirSync(join(folder, 'plots'))).toEqual(['growth.svg']);
+    saveResults(folder, { steps: partOf('Steps', '2026-01-04') });
+    expect(readdirSync(join(folder, 'plots'))).toEqual([]);
+  });
+
+  it('are drawn within their frame, by factors where that is asked for', () => {
+    for (const plot of [GROWTH, { ...GROWTH, logY: true }]) {
+      const svg = drawn(plot);
+      expect(svg).toContain('Time &lt; space');
+      const places = [...svg.matchAll(/<circle cx="([\d.]+)" cy="([\d.]+)"/g)].map(([, x, y]) =>
+        [x, y].map(Number),
+      );
+      expect(places).toHaveLength(4);
+      for (const [x = 0, y = 0] of places) {
+        expect(x).toBeGreaterThanOrEqual(72);
+        expect(x).toBeLessThanOrEqual(520);
+        expect(y).toBeGreaterThanOrEqual(40);
+        expect(y).toBeLessThanOrEqual(308);
+      }
+    }
   });
 });
 
