@@ -30,7 +30,7 @@ export const doorOf = async (given: GivenCase, message = 'go'): Promise<Door> =>
     return opened.stage.clock;
   });
   const house = await House.open({
-    store: openSqlite(tempFile()),
+    store: given.on?.next() ?? openSqlite(tempFile()),
     policy: { rules: [] },
     says: () => replies.shift() ?? { text: 'No further answer is scripted.' },
     tools: () => stubs.of(given),
@@ -376,7 +376,7 @@ export const APPROVALS: Readonly<Record<string, Plan>> = {
       'tool.failed c5 reason=protected_path',
     ]);
     expect(readFileSync(join(root, '.runtime/policy.yaml'), 'utf8')).toBe('ask: all\n');
-    const store = openSqlite(bench.path);
+    const { store } = bench;
     expect((await verify(store, bench.session)).findings).toEqual([]);
     expect((await store.read(bench.session)).map(open).length).toBeGreaterThan(0);
   },

@@ -6,7 +6,7 @@ import type { ContextPlan, Limits, Mode, Policy, SetAsideTool } from '../../src/
 import type { JsonObject } from '../../src/event/json.ts';
 import { open } from '../../src/event/envelope.ts';
 import type { Prices } from '../../src/cost/prices.ts';
-import type { SqliteLog } from '../../src/log/sqlite.ts';
+import type { LogStore } from '../../src/log/store.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { ScriptCall, ScriptReply } from '../../src/model/script.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
@@ -99,7 +99,8 @@ export class Bench {
   readonly stubs: Stubs = new Stubs(() => this.clock);
   readonly warnings: string[] = [];
   readonly agent: Agent;
-  readonly #store: SqliteLog;
+  /** As it is, whatever process was cut off from it. */
+  readonly store: LogStore;
   readonly #open: { runtime: Runtime; store: CutStore }[] = [];
   readonly #random = seededRandom(7);
   readonly #replies: ScriptReply[];
@@ -107,7 +108,7 @@ export class Bench {
 
   constructor(given: GivenCase, options: BenchOptions = {}) {
     this.path = options.path ?? tempFile();
-    this.#store = openSqlite(this.path);
+    this.store = given.on?.next() ?? openSqlite(this.path);
     this.#real = options.clock === 'real';
     this.#prices = options.prices;
     this.#replies = [...repliesOf(given.input.model ?? [])];
@@ -139,7 +140,7 @@ export class Bench {
   }
 
   async open(): Promise<void> {
-    const store = new CutStore(this.#store);
+    const store = new CutStore(this.store);
     const runtime = await openRuntime({
       store,
       agents: [this.agent],
@@ -197,7 +198,7 @@ export class Bench {
   }
 
   async events(): Promise<readonly LogEvent[]> {
-    return (await this.#store.read(this.session)).map(open);
+    return (await this.store.read(this.session)).map(open);
   }
 
   async count(type: LogEvent['type']): Promise<number> {

@@ -255,7 +255,7 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     await bench.restart();
     const events = await bench.events();
     const built = events.filter((event) => event.type === 'request.built');
-    const store = openSqlite(bench.path);
+    const { store } = bench;
     const source = {
       eventAt: (seq: number) => events[seq - 1],
       blob: (digest: Digest) => store.blob(digest),
@@ -327,6 +327,6 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     const last = bench.heard.at(-1) ?? '';
     expect(last).not.toMatch(/"id":"c1"/);
     expect(last).toMatch(/"messages":\[\{"role":"user"/);
-    expect((await verify(openSqlite(bench.path), bench.session)).findings).toEqual([]);
+    expect((await verify(bench.store, bench.session)).findings).toEqual([]);
   },
 };

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { parse } from 'yaml';
+import type { On } from './stores.ts';
 
 const FILE = join(import.meta.dirname, '../../../shared/field-cases/given.yaml');
 
@@ -50,6 +51,8 @@ export type GivenTool = {
 };
 
 export type GivenCase = {
+  /** Where it is tried; not of the file. Default: a new SQLite file. */
+  readonly on?: On;
   readonly id: string;
   readonly kind: string;
   readonly title: string;

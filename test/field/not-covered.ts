@@ -1,14 +1,12 @@
 /** Cases that are not tried, each with what is missing or where it is shown instead. */
 import { CAN_MOUNT } from '../crash/children/disk.ts';
+import { NO_POSTGRES } from './stores.ts';
 
 export const NOT_COVERED: Readonly<Record<string, string>> = {
   'FC-68':
     'there is no tool that runs shell commands; remembered leave holds conditions on arguments, never prefixes of text (test/spec/grant*.test.ts)',
   ...(!CAN_MOUNT && { 'FC-87': 'no disk of its own can be mounted here' }),
-  'FC-89':
-    'this harness runs on SQLite only; test/contract/postgres-*.test.ts and test/crash/postgres-*.test.ts run on PostgreSQL',
-  'FC-95':
-    'this harness runs on SQLite only; fencing is shown in test/contract, take-over in test/crash/postgres-takeover.test.ts',
+  ...(NO_POSTGRES !== undefined && { 'FC-89': NO_POSTGRES, 'FC-95': NO_POSTGRES }),
   'FC-99':
     'there is one version of the log so far; test/golden holds its logs, test/promise/newer.test.ts what is newer',
   'FC-119':
