@@ -13,6 +13,7 @@ import type { LogStore, Owner, SessionRow } from '../log/store.ts';
 import { readPins } from '../tool/mcp/pins.ts';
 import { PINS_FILE } from '../tool/mcp/server.ts';
 import { canGoOn } from '../session/summary.ts';
+import { clockIn } from '../view/changing-text.ts';
 import { countOf, formatBytes } from '../view/format.ts';
 import { MODE_WORDS } from '../view/terms.ts';
 import { definitionDigest, type Agent } from '../worker/agent.ts';
@@ -43,7 +44,25 @@ export const examine = async (cli: Cli): Promise<readonly Finding[]> => {
   const channels = agents === undefined ? [] : await notices(cli);
   const store = await storeOf(cli);
   const about = store.log ? await sessionFindings(store.log, agents, await cli.storeNamed()) : [];
-  return [program(), store.finding, ...findings, ...toolServers(cli), ...channels, ...about];
+  return [
+    program(),
+    store.finding,
+    ...findings,
+    ...(agents ?? []).flatMap(clockFindings),
+    ...toolServers(cli),
+    ...channels,
+    ...about,
+  ];
+};
+
+/** What stands before everything else in a request and changes with every start makes each request new. */
+const clockFindings = ({ definition: { name, instructions } }: Agent): readonly Finding[] => {
+  const clock = clockIn(instructions);
+  if (!clock) return [];
+  const text =
+    `line ${clock.line} of the instructions of ${name} holds the time "${clock.text}": whatever stands behind it ` +
+    'is paid for in full after each change';
+  return [{ level: 'note', name: 'agents', text, hint: 'say the time in the message' }];
 };
 
 /** What was approved, and what is missing for it. No server is started. */

@@ -102,3 +102,20 @@ export const CHANGE_WORDS: Readonly<Record<ChangeKind, string>> = {
   counter: 'a number that counts',
   text: 'a text',
 };
+
+/** A time of day in a text that should stay as it is. */
+export type ClockPlace = {
+  /** From 1. */
+  readonly line: number;
+  /** UTF-8 bytes before it. */
+  readonly offset: number;
+  readonly text: string;
+};
+
+/** The first time of day in a text, whatever its form; undefined where there is none. A date alone is none. */
+export const clockIn = (text: string): ClockPlace | undefined => {
+  const found = tokensOf(text).tokens.find(({ kind }) => kind === 'clock');
+  if (!found) return undefined;
+  const before = text.slice(0, found.at);
+  return { line: before.split('\n').length, offset: Buffer.byteLength(before), text: found.text };
+};

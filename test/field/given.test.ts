@@ -5,6 +5,7 @@ import { APPROVALS } from './approvals.ts';
 import { DATA_TOOLS } from './data-tools.ts';
 import { DURABILITY } from './durability.ts';
 import { ABSENT, GIVEN } from './given.ts';
+import { MACHINES } from './machines.ts';
 import { MCP } from './mcp.ts';
 import { MODEL_IO } from './model-io.ts';
 import { NOT_COVERED } from './not-covered.ts';
@@ -27,6 +28,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
   ...SUITES,
   ...MCP,
   ...POSTGRES,
+  ...MACHINES,
 };
 
 const cases = GIVEN ?? [];
