@@ -34,10 +34,17 @@ const runAll = async (notes: readonly Note[], write: boolean): Promise<number> =
   try {
     for (const note of notes) {
       const began = performance.now();
-      const ran = await runNote(note, bench, write ? { write } : { evidence: EVIDENCE });
-      await bench.clear();
-      print(ran, (performance.now() - began) / 1000);
-      if (ran.stale.length > 0) wrong += 1;
+      try {
+        const ran = await runNote(note, bench, write ? { write } : { evidence: EVIDENCE });
+        print(ran, (performance.now() - began) / 1000);
+        if (ran.stale.length > 0) wrong += 1;
+      } catch (error) {
+        wrong += 1;
+        console.log(`\nNote ${note.number}  notes/${note.name}/README.md\n`);
+        console.log(indented(`${SIGN.absent} ${error instanceof Error ? error.message : String(error)}`));
+      } finally {
+        await bench.clear();
+      }
     }
   } finally {
     await bench.close();

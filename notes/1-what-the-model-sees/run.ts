@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Bench } from '../kit/bench.ts';
 import { eventsOf, eventTable } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
-import type { Server } from '../kit/machine.ts';
+import { WAIT_SECONDS, type Server } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { textTable } from '../kit/text-table.ts';
 
@@ -74,7 +74,7 @@ const run = async (bench: Bench, findings: Findings): Promise<void> => {
 const said = async (server: Server): Promise<string> => {
   let session: string | undefined;
   for (const [i, message] of SAID.entries()) {
-    const asking = { key: `say-${i + 1}`, waitSeconds: 20 };
+    const asking = { key: `say-${i + 1}`, waitSeconds: WAIT_SECONDS };
     const turn = await (session === undefined
       ? server.client.createSession({ agent: 'clerk', message }, asking)
       : server.client.send(session, { message }, asking));
@@ -95,7 +95,7 @@ const ask = async (server: Server, parent: string, name: Fork): Promise<Asked> =
     });
     equal(status, 200, text);
   }
-  const turn = await client.send(session, { message: ASKED }, { key: 'offer', waitSeconds: 20 });
+  const turn = await client.send(session, { message: ASKED }, { key: 'offer', waitSeconds: WAIT_SECONDS });
   equal(turn.text, 'The offer is written.');
   const events = await eventsOf(server, session);
   const number = events.filter(({ type }) => type === 'request.built').length;

@@ -9,7 +9,7 @@ import type { Bench } from '../kit/bench.ts';
 import { eventLine, eventsOf, eventsUntil, eventTable, typesOf } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
 import { Gate } from '../kit/gate.ts';
-import type { Server } from '../kit/machine.ts';
+import { WAIT_SECONDS, type Server } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { ChatProvider, type ChatRule } from '../kit/provider.ts';
 import { Service } from '../kit/service.ts';
@@ -155,7 +155,7 @@ class Trial {
       const [card] = await server.client.approvals(session);
       const digest = card?.['digest'] as never;
       await server.client.decide(session, INVOICE, { digest, decision: { do: 'approve' } }, { key: 'yes' });
-      equal((await server.client.turn(session, 1, 20)).text, 'All is done.');
+      equal((await server.client.turn(session, 1, WAIT_SECONDS)).text, 'All is done.');
     }
     this.#heads.push((await server.client.session(happened)).head);
     const both = async <T>(of: (session: string) => Promise<T>): Promise<Record<World, T>> => ({
@@ -215,7 +215,7 @@ class Trial {
     const server = await this.#stage.next();
     for (const session of [happened, notYet]) {
       await eventsUntil(server, session, (events) => closed(events) === NAMES.length - 1);
-      await server.client.turn(session, 1, 20);
+      await server.client.turn(session, 1, WAIT_SECONDS);
       const [doubt] = await server.client.doubts(session);
       equal(doubt?.tool, 'driver.ring');
       const settlement =
@@ -223,7 +223,7 @@ class Trial {
           ? ({ answer: 'happened', content: [{ type: 'text', text: 'The driver came.' }] } as const)
           : ({ answer: 'not-happened' } as const);
       await server.client.settle(session, doubt?.call ?? '', { settlement }, { key: 'said' });
-      equal((await server.client.turn(session, 1, 20)).state, 'waiting');
+      equal((await server.client.turn(session, 1, WAIT_SECONDS)).state, 'waiting');
     }
     const [card] = await server.client.approvals(happened);
     await this.#stop(server, happened);

@@ -16,6 +16,7 @@ import type { Bench } from '../kit/bench.ts';
 import { eventsOf, eventTable } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
 import { Listener } from '../kit/listener.ts';
+import { WAIT_SECONDS } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { textTable } from '../kit/text-table.ts';
 
@@ -130,7 +131,7 @@ const trial = async ({ bench, server, rooms }: Place, plants: boolean): Promise<
   const served = await machine.serve();
   const { session, state } = await served.client.createSession(
     { agent: 'prober', message: 'Run it.' },
-    { key: 'run', waitSeconds: 60 },
+    { key: 'run', waitSeconds: WAIT_SECONDS },
   );
   equal(state, 'done');
   const wrote = existsSync(input.mark);

@@ -9,7 +9,7 @@ import type { Bench } from '../kit/bench.ts';
 import { eventsOf, eventTable, typesOf } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
 import { Gate } from '../kit/gate.ts';
-import type { Answer, Machine, Server } from '../kit/machine.ts';
+import { WAIT_SECONDS, type Answer, type Machine, type Server } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { ChatProvider } from '../kit/provider.ts';
 import { Service } from '../kit/service.ts';
@@ -143,7 +143,7 @@ class Trial {
     // All three turns: none of them is to be at work when the process is stopped.
     for (const text of new Set([...this.rows.map((row) => row.answer.text), this.atOnce[0]?.text ?? ''])) {
       const { session } = JSON.parse(text) as Partial<Sent>;
-      if (session !== undefined) equal((await server.client.turn(session, 1, 20)).text, 'Paid.');
+      if (session !== undefined) equal((await server.client.turn(session, 1, WAIT_SECONDS)).text, 'Paid.');
     }
     this.#row('after it has ended', 'ticket-118', BILL, await post(server, 'ticket-118', BILL));
   }
@@ -171,7 +171,7 @@ class Trial {
     );
     const ended: Record<string, readonly EventView[]> = {};
     for (const [tag, session] of Object.entries(held)) {
-      equal((await server.client.turn(session, 1, 20)).text, 'Paid.');
+      equal((await server.client.turn(session, 1, WAIT_SECONDS)).text, 'Paid.');
       ended[tag] = await eventsOf(server, session);
     }
     return ended;

@@ -6,7 +6,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import type { Bench } from '../kit/bench.ts';
 import { eventsOf, eventTable } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
-import type { Machine, Server } from '../kit/machine.ts';
+import { WAIT_SECONDS, type Machine, type Server } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { PrefixCache } from '../kit/prefix-cache.ts';
 import { ChatProvider } from '../kit/provider.ts';
@@ -82,7 +82,7 @@ const answerTo = (body: string): string =>
 const said = async (server: Server): Promise<string> => {
   let session: string | undefined;
   for (const [i, message] of SAID.entries()) {
-    const asking = { key: `say-${i + 1}`, waitSeconds: 20 };
+    const asking = { key: `say-${i + 1}`, waitSeconds: WAIT_SECONDS };
     const turn = await (session === undefined
       ? server.client.createSession({ agent: 'clerk', message }, asking)
       : server.client.send(session, { message }, asking));
@@ -107,7 +107,11 @@ const goOn = async (server: Server, parent: string, way: Way): Promise<Gone> => 
     });
     equal(status, 200, text);
   }
-  const turn = await server.client.send(session, { message: NEXT }, { key: 'next', waitSeconds: 20 });
+  const turn = await server.client.send(
+    session,
+    { message: NEXT },
+    { key: 'next', waitSeconds: WAIT_SECONDS },
+  );
   equal(turn.state, 'done');
   const { items } = await server.json<{ readonly items: readonly Reuse[] }>(`/sessions/${session}/cache`);
   return { session, reuse: items };

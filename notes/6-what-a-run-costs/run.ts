@@ -8,6 +8,7 @@ import type { Bench } from '../kit/bench.ts';
 import { eventsOf, eventTable } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
 import { Gate } from '../kit/gate.ts';
+import { WAIT_SECONDS } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { ChatProvider, type ChatReply, type ChatUsage } from '../kit/provider.ts';
 import { textTable } from '../kit/text-table.ts';
@@ -64,14 +65,17 @@ const run = async (bench: Bench, findings: Findings): Promise<void> => {
   const [one, two, three] = SAID;
   const { session } = await first.client.createSession(
     { agent: 'clerk', message: one },
-    { key: 'a', waitSeconds: 20 },
+    { key: 'a', waitSeconds: WAIT_SECONDS },
   );
   await first.client.send(session, { message: two }, { key: 'b' });
   await midway.arrived();
   await first.kill();
   const second = await machine.serve();
-  equal((await second.client.turn(session, 2, 20)).state, 'done');
-  equal((await second.client.send(session, { message: three }, { key: 'c', waitSeconds: 20 })).state, 'done');
+  equal((await second.client.turn(session, 2, WAIT_SECONDS)).state, 'done');
+  equal(
+    (await second.client.send(session, { message: three }, { key: 'c', waitSeconds: WAIT_SECONDS })).state,
+    'done',
+  );
   const events = await eventsOf(second, session);
   const attempts = attemptsIn(events);
   drawAttempts(attempts, findings);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Bench } from '../kit/bench.ts';
 import { eventsOf, eventTable } from '../kit/events.ts';
 import type { Findings } from '../kit/findings.ts';
+import { WAIT_SECONDS } from '../kit/machine.ts';
 import type { Note } from '../kit/note.ts';
 import { Service } from '../kit/service.ts';
 import { textTable } from '../kit/text-table.ts';
@@ -49,7 +50,7 @@ const run = async (bench: Bench, findings: Findings): Promise<void> => {
   const server = await machine.serve();
   const { session, state } = await server.client.createSession(
     { agent: 'clerk', message: 'Order A-7 came broken.' },
-    { key: 'complaint', waitSeconds: 20 },
+    { key: 'complaint', waitSeconds: WAIT_SECONDS },
   );
   equal(state, 'done');
   const before = { world: service.requests.length, record: await server.bundle(session) };

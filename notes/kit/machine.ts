@@ -14,6 +14,9 @@ const BIN = join(ROOT, 'bin/onrecord.js');
 
 const COMMAND_MS_MAX = 60_000;
 const STOP_MS_MAX = 5000;
+const SERVE_MS_MAX = 60_000;
+/** How long a turn may take until it ends or needs somebody, on a machine that has other things to do. */
+export const WAIT_SECONDS = 50;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 export type MachineOptions = {
@@ -110,7 +113,7 @@ export class Server {
     this.#child = child;
     this.#ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
-    this.ready = Promise.race([this.#told(), this.#gone()]);
+    this.ready = Promise.race([this.#told(), this.#gone(), this.#late()]);
   }
 
   async #told(): Promise<void> {
@@ -124,13 +127,20 @@ export class Server {
     }
   }
 
+  async #late(): Promise<void> {
+    const told = Promise.withResolvers<void>();
+    const timer = setTimeout(
+      () => told.reject(new Error(`onrecord serve said nothing for ${SERVE_MS_MAX} ms: ${this.#said}`)),
+      SERVE_MS_MAX,
+    );
+    void this.#ended.then(() => clearTimeout(timer));
+    timer.unref();
+    await told.promise;
+  }
+
   async #gone(): Promise<never> {
     await this.#ended;
     throw new Error(`onrecord serve ended: ${this.#said}`);
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
   }
 
   get client(): OnrecordClient {
