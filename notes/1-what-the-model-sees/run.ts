@@ -52,10 +52,13 @@ type Asked = {
 };
 
 const run = async (bench: Bench, findings: Findings): Promise<void> => {
-  const server = await bench.machine(NAME).serve();
+  const machine = bench.machine(NAME);
+  const server = await machine.serve();
   const parent = await said(server);
   const events = await eventsOf(server, parent);
   const before = await server.bundle(parent);
+  const next = await machine.onrecord(['context', parent, '--next']);
+  findings.piece('next', next.replaceAll(parent, 's_SESSION'));
   const asked = Object.fromEntries(
     await Promise.all(NAMES.map(async (name) => [name, await ask(server, parent, name)] as const)),
   ) as Record<Fork, Asked>;

@@ -243,11 +243,11 @@ const closed = (events: readonly EventView[]): number =>
   ).size;
 
 const DEATHS = [
-  ['takes the message', 'before the request'],
+  ['takes the message', 'nothing had been sent'],
   ['sends the request', 'half of the answer had come'],
-  ['sends it again, starts four calls', 'the effects had happened, no result was recorded'],
-  ['settles them, asks a person', 'the question waits'],
-  ['hears the decision', ''],
+  ['sends it again, starts four calls', 'they had happened, unrecorded'],
+  ['settles them, asks a person', 'the question waited'],
+  ['hears the decision', 'not: it ends the turn'],
 ] as const;
 
 const drawDeaths = ({ heads, ended }: Trialled, findings: Findings): void => {
@@ -255,15 +255,12 @@ const drawDeaths = ({ heads, ended }: Trialled, findings: Findings): void => {
     const from = (heads[i - 1] ?? 0) + 1;
     const [does = '', stopped = ''] = DEATHS[i] ?? [];
     const taken = ended.happened.slice(from - 1, head).some(({ type }) => type === 'driver.changed');
-    return [
-      `${i + 1}`,
-      `${from}-${head}`,
-      does,
-      stopped === '' ? 'ends the turn' : `SIGKILL: ${stopped}`,
-      taken ? 'a process was lost' : '',
-    ];
+    return [`${i + 1}`, `${from}-${head}`, does, stopped, taken ? 'a lost process' : ''];
   });
-  findings.piece('deaths', textTable([['process', 'events', 'does', 'and then', 'records first'], ...rows]));
+  findings.piece(
+    'deaths',
+    textTable([['process', 'events', 'does', 'SIGKILL when', 'records first'], ...rows]),
+  );
 };
 
 /** The two records as they stood when the third process was stopped. */
