@@ -24,6 +24,7 @@ import {
   type Script,
 } from '../src/index.ts';
 import { Simulation } from '../src/suite/simulation/simulate.ts';
+import { LOST_MAX } from '../src/worker/parking.ts';
 import { PROGRAM, VERSION } from '../src/worker/program.ts';
 import { fromPeople } from './golden-people.ts';
 import { GOLDEN, goldenText } from '../test/kit/golden.ts';
@@ -316,9 +317,27 @@ const fromScripts = async (): Promise<void> => {
   }
 };
 
+/** A session that took one driver after the other down before they had said anything, until somebody unparked it. */
+const fromLosses = async (): Promise<void> => {
+  const store = new MemoryLog();
+  const model = scriptedModel({ name: 'golden', steps: [{ text: 'Here after all.' }] });
+  const agent = defineAgent({ name: 'clerk', instructions: 'Be exact.', model, tools: [] });
+  const runtime = await openRuntime({ store, agents: [agent], drive: false });
+  const { session } = await runtime.send({ agent: 'clerk', message: 'Begin.', key: 'golden' });
+  const owner = { id: 'lost', host: 'elsewhere', boot: '', pid: 1, started: '' };
+  for (let lost = 0; lost <= LOST_MAX; lost++)
+    await store.claim({ session, owner, now: 0, leaseMs: 1, isGone: () => true });
+  await runtime.rest(session);
+  await runtime.unpark(session, { reason: 'more memory' });
+  await runtime.rest(session);
+  await runtime.close();
+  await write('parked', store, session, 'parked after its drivers were lost, and unparked');
+};
+
 mkdirSync(folder, { recursive: true });
 await fromSimulator();
 await fromExamples();
 await fromUpgrade();
 await fromScripts();
+await fromLosses();
 for (const { name, store, session, shape } of await fromPeople()) await write(name, store, session, shape);

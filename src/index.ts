@@ -40,7 +40,7 @@ export { GRANT_MS, sameValues } from './effect/grant.ts';
 export { defineAgent, type Agent, type AgentOptions } from './worker/agent.ts';
 export type { Gate } from './worker/gate.ts';
 export type { Channel, Notice } from './worker/notifier.ts';
-export type { Rest } from './worker/driver.ts';
+export type { Rest } from './worker/rest.ts';
 export {
   rehearse,
   type Missing,
@@ -50,5 +50,6 @@ export {
 } from './rehearse/rehearse.ts';
 export type { Forked, ForkOptions } from './worker/fork.ts';
 export type { Dispatcher, Taken, Taker, Wake } from './worker/dispatcher.ts';
+export type { WorkLimits } from './worker/work-limits.ts';
 export type { RuntimeOptions } from './worker/runtime-options.ts';
 export { openRuntime, type Runtime, type SendOptions, type Sent } from './worker/runtime.ts';

@@ -1,5 +1,5 @@
 /** A bundle into a store: all of it or nothing, and only where it proves itself whole. */
-import { OnrecordError } from '../errors.ts';
+import { bug, OnrecordError } from '../errors.ts';
 import type { Claim, LogStore, Owner } from '../log/store.ts';
 import type { Verified } from '../replay/verify.ts';
 import { bundleSummary } from './bundle-store.ts';
@@ -82,6 +82,7 @@ const differs = (session: string, seq: number): OnrecordError =>
 const claimed = async (store: LogStore, session: string, importer: Importer): Promise<number> => {
   const claim: Claim = await store.claim({ session, leaseMs: IMPORT_LEASE_MS, ...importer });
   if (claim.won) return claim.epoch;
+  if ('full' in claim) throw bug('a claim without limits reaches none', { session });
   throw new OnrecordError(
     `Session ${session} is driven by process ${claim.owner.pid} on ${claim.owner.host}. Nothing was written. Stop it first.`,
     { code: 'session-driven', next: 'look-again', details: { session } },

@@ -14,6 +14,7 @@ import { formatDuration } from '../view/format.ts';
 import type { Actor } from '../event/content.ts';
 import type { Prices } from '../cost/prices.ts';
 import { findConfig, loadConfig, STORE_PATH, type Config, type Place } from './config.ts';
+import { dispatcherOf } from './dispatch.ts';
 import { channelsOf, missingSecrets } from './notify.ts';
 import { line, SIGN } from './terminal/shown.ts';
 import type { Screen } from './terminal/screen.ts';
@@ -192,12 +193,14 @@ export class Cli {
     const telemetry = await this.telemetry({
       log: { warn: (message) => this.screen.note(line`${SIGN.wait} ${message}`) },
     });
+    const dispatcher = await dispatcherOf(this);
     return openRuntime({
       store: await this.store(),
       agents,
       clock: systemClock,
       drive: false,
       notify: await this.channels(),
+      ...(dispatcher && { dispatcher }),
       ...(prices && { prices }),
       ...(telemetry && { telemetry }),
       ...(faults && { faults }),

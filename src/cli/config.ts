@@ -11,6 +11,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Agent } from '../worker/agent.ts';
 import { isPostgres } from '../log/postgres-place.ts';
 import { PINS_FILE } from '../tool/mcp/server.ts';
+import { workLimitsProblem, type WorkLimits } from '../worker/work-limits.ts';
 import { notifyProblem, type NotifyTarget } from './notify.ts';
 import type { AgentFilePlace } from './yaml-agent.ts';
 
@@ -23,6 +24,13 @@ export type Config = {
   readonly store?: string;
   /** Of a PostgreSQL store: `replicated` refuses to start where the server names no synchronous standby. */
   readonly durability?: 'primary' | 'replicated';
+  /**
+   * Who says which session is looked at next. `in-process` (default): each process looks by itself. `pg-boss`: a queue in
+   * the database of a PostgreSQL store, so that one worker gets each; made by `onrecord migrate`.
+   */
+  readonly dispatch?: Dispatch;
+  /** How much is worked on at once. */
+  readonly work?: WorkLimits;
   /** Roles of people, by the name of their account: what rules mean by `role:NAME`. */
   readonly people?: Readonly<Record<string, Person>>;
   /** How people are told of questions and of calls in doubt. */
@@ -37,6 +45,9 @@ export type Config = {
    */
   readonly telemetry?: Telemetry;
 };
+
+export const DISPATCHES = ['in-process', 'pg-boss'] as const;
+export type Dispatch = (typeof DISPATCHES)[number];
 
 export type Person = { readonly roles?: readonly string[] };
 
@@ -114,7 +125,9 @@ const configIn = async (file: string): Promise<Config> => {
       peopleProblem(config.people) ??
       notifyProblem(config.notify) ??
       durabilityProblem(config.durability) ??
-      telemetryProblem(config.telemetry);
+      telemetryProblem(config.telemetry) ??
+      dispatchProblem(config.dispatch) ??
+      workLimitsProblem(config.work);
     if (problem === undefined) return config;
     throw badInput('config-invalid', `${file}: ${problem}.`, { file });
   }
@@ -154,6 +167,10 @@ const telemetryProblem = (telemetry: unknown): string | undefined =>
   telemetry === undefined || isTelemetry(telemetry)
     ? undefined
     : 'telemetry must be made by otelTelemetry() or otlpTelemetry()';
+const dispatchProblem = (dispatch: unknown): string | undefined =>
+  dispatch === undefined || DISPATCHES.some((one) => one === dispatch)
+    ? undefined
+    : `dispatch must be one of ${DISPATCHES.map((one) => `"${one}"`).join(', ')}`;
 
 const peopleProblem = (people: unknown): string | undefined => {
   if (people === undefined) return undefined;

@@ -93,6 +93,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'tool-not-found',
   'turn-key-invalid',
   'value-not-utf8',
+  'work-limits-invalid',
   'value-too-large',
 ]);
 

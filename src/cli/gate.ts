@@ -66,6 +66,10 @@ export const holds = (state: SessionState, store: Mode): 'session' | 'store' | u
 };
 
 /** The same from a summary: a turn that runs, waits for nobody and cannot go on is frozen by its session's mode. */
-export const isHeld = ({ status, canGoOn }: SessionSummary): boolean => status === 'running' && !canGoOn;
+export const isHeld = ({ status, canGoOn, waits }: SessionSummary): boolean =>
+  status === 'running' && !canGoOn && waits?.for !== 'unpark';
+
+/** Nobody drives it until a person says so. */
+export const isParked = ({ waits }: SessionSummary): boolean => waits?.for === 'unpark';
 
 export const isMode = (word: string): word is Mode => MODES.some((mode) => mode === word);

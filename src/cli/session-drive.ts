@@ -9,7 +9,7 @@ import { pages } from '../log/pages.ts';
 import type { LogStore } from '../log/store.ts';
 import { next } from '../session/next.ts';
 import { Reading } from '../view/reading.ts';
-import { LEASE_MS } from '../worker/worker.ts';
+import { LEASE_MS } from '../worker/claims.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { Cli } from './cli.ts';
 import { LiveOutput } from './live-output.ts';

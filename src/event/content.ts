@@ -1,4 +1,5 @@
 /** What a person, a model or a tool said, as the record keeps it. */
+import type { CallId } from './call-id.ts';
 import type { Digest } from './canonical.ts';
 
 /** Bytes that live in the content-addressed store beside the log. */
@@ -105,3 +106,19 @@ export type Outcome =
     }
   /** Started, and no proof of either end. */
   | { readonly kind: 'unknown'; readonly code: string; readonly message: string; readonly detail?: string };
+
+/** What one request and its reply looked like on the wire beside their bodies. Headers by an allow list, names in lower case. */
+export type Wire = {
+  readonly url: string;
+  /** Absent: no reply began. */
+  readonly status?: number;
+  readonly sent: Readonly<Record<string, string>>;
+  readonly received: Readonly<Record<string, string>>;
+};
+
+/** What a cancel left behind. */
+export type Receipt = {
+  readonly landed: readonly CallId[];
+  readonly stopped: readonly CallId[];
+  readonly inDoubt: readonly CallId[];
+};

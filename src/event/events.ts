@@ -14,10 +14,12 @@ import type {
   Content,
   Outcome,
   PriceMark,
+  Receipt,
   Remarks,
   ResponseBlock,
   StopReason,
   Usage,
+  Wire,
 } from './content.ts';
 import type { AgentDefinition, Condition, Mode, SeenLabel, SelectionPolicy } from './definition.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -50,26 +52,10 @@ export type RequestProblem = {
   readonly noRetry?: true;
 };
 
-/** What one request and its reply looked like on the wire beside their bodies. Headers by an allow list, names in lower case. */
-export type Wire = {
-  readonly url: string;
-  /** Absent: no reply began. */
-  readonly status?: number;
-  readonly sent: Readonly<Record<string, string>>;
-  readonly received: Readonly<Record<string, string>>;
-};
-
 /** A call that a call makes: the tool, and canonical JSON text of the arguments. */
 export type ToolRequest = { readonly tool: string; readonly args: string };
 
 export type TurnOutcome = 'done' | 'failed' | 'refused' | 'stopped' | 'cancelled';
-
-/** What a cancel left behind. */
-export type Receipt = {
-  readonly landed: readonly CallId[];
-  readonly stopped: readonly CallId[];
-  readonly inDoubt: readonly CallId[];
-};
 
 /** Leave for further calls like one that was approved: the same tool, asked about by the same rule. */
 export type Grant = {
@@ -196,6 +182,16 @@ export type FactData = {
   /** History is to be summarised before the next request, whatever its size. */
   'compaction.requested': { readonly by: Actor; readonly dropsReasoning?: true };
   'turn.cancel_requested': { readonly turn: number; readonly by: Actor; readonly reason?: string };
+  /**
+   * Nobody drives it any more until a person says so: its drivers were lost or failed again and again, `tries` times.
+   * `message` is what is known of why.
+   */
+  'session.parked': {
+    readonly reason: 'driver-lost' | 'driver-failed';
+    readonly tries: number;
+    readonly message: string;
+  };
+  'session.unparked': { readonly by: Actor; readonly reason?: string };
   'driver.changed': { readonly epoch: number; readonly reason: 'process-lost' };
   'request.failed': {
     readonly turn: number;
@@ -474,6 +470,8 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'selection.changed': true,
   'compaction.requested': true,
   'turn.cancel_requested': true,
+  'session.parked': true,
+  'session.unparked': true,
   'driver.changed': true,
   'request.failed': true,
   'response.received': true,

@@ -13,6 +13,7 @@ import {
   type Append,
   type ChangeListener,
   type Claim,
+  type ClaimLimits,
   type ClaimRequest,
   type ForkPlace,
   type Head,
@@ -33,6 +34,9 @@ type Stream = {
   summary: SessionSummary | undefined;
   epoch: number;
   lease: { owner: Owner; until: number } | undefined;
+  /** Claims at `triedHead`, none of which was given back. */
+  tries: number;
+  triedHead: number | undefined;
 };
 
 const LISTENERS_MAX = 10_000;
@@ -97,16 +101,20 @@ export class MemoryLog implements LogStore {
     for (const [session, { summary, events, fork, lease }] of this.#streams) {
       if (!summary) continue;
       if (query.status && !query.status.includes(summary.status)) continue;
+      if (query.names && !query.names.includes(session)) continue;
       if (query.forkOf !== undefined && fork?.parent !== query.forkOf) continue;
       if (query.agent !== undefined && summary.agent !== query.agent) continue;
       if (query.tenant !== undefined && summary.tenant !== query.tenant) continue;
       if (query.canGoOn !== undefined && summary.canGoOn !== query.canGoOn) continue;
       if (query.dueBy !== undefined && (summary.wakeAt ?? Infinity) > query.dueBy) continue;
       if (query.untold !== undefined && summary.untold > 0 !== query.untold) continue;
-      if (query.after && !isBehind({ session, updatedAt: summary.updatedAt }, query.after)) continue;
+      const { after, oldestFirst = false } = query;
+      const place = { session, updatedAt: summary.updatedAt };
+      if (after && !(oldestFirst ? isBehind(after, place) : isBehind(place, after))) continue;
       rows.push({ session, head: events.length, summary, ...(fork && { fork }), ...(lease && { lease }) });
     }
     rows.sort((a, b) => (isBehind(placeOf(a), placeOf(b)) ? 1 : -1));
+    if (query.oldestFirst) rows.reverse();
     return rows.slice(0, query.limit ?? SESSIONS_LIMIT);
   }
 
@@ -127,9 +135,32 @@ export class MemoryLog implements LogStore {
       !request.isGone(lease.owner)
     )
       return { won: false, owner: lease.owner, until: lease.until };
+    const full = this.#full(stream, request);
+    if (full) return { won: false, full };
     stream.epoch += 1;
     stream.lease = { owner: request.owner, until: request.now + request.leaseMs };
-    return { won: true, epoch: stream.epoch };
+    const head = stream.events.length;
+    stream.tries = stream.triedHead === head ? stream.tries + 1 : 1;
+    stream.triedHead = head;
+    return { won: true, epoch: stream.epoch, tries: stream.tries };
+  }
+
+  #full(own: Stream, { limits, now }: ClaimRequest): keyof ClaimLimits | undefined {
+    const most = own.summary && limits?.(own.summary);
+    for (const kind of ['agent', 'tenant'] as const) {
+      const limit = most?.[kind];
+      if (limit === undefined) continue;
+      let others = 0;
+      for (const stream of this.#streams.values())
+        if (
+          stream !== own &&
+          stream.summary?.[kind] === own.summary?.[kind] &&
+          (stream.lease?.until ?? 0) > now
+        )
+          others++;
+      if (others >= limit) return kind;
+    }
+    return undefined;
   }
 
   async renew(session: string, epoch: number, until: number): Promise<boolean> {
@@ -141,7 +172,9 @@ export class MemoryLog implements LogStore {
 
   async release(session: string, epoch: number): Promise<void> {
     const stream = this.#stream(session);
-    if (stream.epoch === epoch) stream.lease = undefined;
+    if (stream.epoch !== epoch) return;
+    stream.lease = undefined;
+    stream.triedHead = undefined;
   }
 
   changes(listener: ChangeListener): () => void {
@@ -175,6 +208,8 @@ const newStream = (): Stream => ({
   summary: undefined,
   epoch: 0,
   lease: undefined,
+  tries: 0,
+  triedHead: undefined,
 });
 
 const placeOf = ({ session, summary }: SessionRow): SessionPlace => ({

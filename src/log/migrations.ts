@@ -49,6 +49,11 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE session ADD COLUMN fork_seq INTEGER;
   CREATE INDEX session_by_parent ON session (parent) WHERE parent IS NOT NULL;
   `,
+  `
+  -- Claims at tried_head that were not given back: drivers that were lost before they had appended anything.
+  ALTER TABLE session ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE session ADD COLUMN tried_head INTEGER;
+  `,
 ];
 
 /** The format this program writes and the newest it reads. */

@@ -83,6 +83,8 @@ export class Connection {
   /** The one that stands. */
   #current: Open | undefined;
   #waiting = 0;
+  /** The statement before the next one: the driver sends one at a time. */
+  #turn: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: ConnectionOptions) {
@@ -103,12 +105,17 @@ export class Connection {
   /** Asks on the connection, made anew where it is gone. Throws a StorageError where no answer came. */
   readonly ask: Ask = async (statement, values = []) => {
     this.#waiting++;
+    const before = this.#turn;
+    const { promise, resolve: pass } = Promise.withResolvers<void>();
+    this.#turn = promise;
     try {
+      await before;
       const open = await this.#ready();
       return await this.#askOn(open, statement, values);
     } catch (error) {
       throw postgresFault(error, this.#options.place.shown);
     } finally {
+      pass();
       this.#waiting--;
     }
   };

@@ -32,6 +32,8 @@ export type ControlOptions = {
   /** Tells our own notifications from those of others. */
   readonly self: string;
   readonly tell: ChangeListener;
+  /** Called when the locks of this process's owners are lost. */
+  readonly onLost: () => void;
 };
 
 type Note = readonly [session: string, head: number, agent?: string];
@@ -138,6 +140,7 @@ export class PostgresControl {
 
   #lost(): void {
     this.#deaf = true;
+    this.#options.onLost();
     if (this.#listening) this.#plan(0);
   }
 

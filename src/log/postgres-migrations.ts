@@ -210,7 +210,48 @@ const APPEND = `
   END $$;
 `;
 
-const MIGRATIONS: readonly string[] = [TABLES + APPEND];
+/** What workers need: how often a session was tried in vain, and how many of an agent's or a tenant's are driven. */
+const WORKERS = `
+  -- tries: claims at tried_head that were not given back.
+  ALTER TABLE {schema}.session ADD COLUMN tries integer NOT NULL DEFAULT 0, ADD COLUMN tried_head bigint;
+  CREATE INDEX session_driven_by_agent ON {schema}.session (agent) WHERE owner_id IS NOT NULL;
+  CREATE INDEX session_driven_by_tenant ON {schema}.session (tenant) WHERE owner_id IS NOT NULL AND tenant <> '';
+  CREATE INDEX session_free_by_tenant ON {schema}.session (tenant) WHERE can_go_on AND owner_id IS NULL;
+
+  -- Of several claims at one moment each counts the ones before it: they wait for each other by name.
+  CREATE FUNCTION {schema}.claim_within(at_bucket smallint, called text, by_id text, by_owner text, until bigint, at bigint,
+      agent_max integer, tenant_max integer)
+    RETURNS TABLE (epoch bigint, tries integer, reached text)
+    LANGUAGE plpgsql AS $$
+  #variable_conflict use_column
+  DECLARE
+    own_agent text;
+    own_tenant text;
+    others bigint;
+  BEGIN
+    SELECT s.agent, s.tenant INTO own_agent, own_tenant FROM {schema}.session AS s
+      WHERE s.bucket = at_bucket AND s.name = called;
+    IF agent_max IS NOT NULL THEN
+      PERFORM pg_advisory_xact_lock(hashtextextended('{schema} agent ' || own_agent, 0));
+      SELECT count(*) INTO others FROM {schema}.session AS s
+        WHERE s.agent = own_agent AND s.owner_id IS NOT NULL AND s.lease_until > at AND s.name <> called;
+      IF others >= agent_max THEN reached := 'agent'; RETURN NEXT; RETURN; END IF;
+    END IF;
+    IF tenant_max IS NOT NULL THEN
+      PERFORM pg_advisory_xact_lock(hashtextextended('{schema} tenant ' || own_tenant, 0));
+      SELECT count(*) INTO others FROM {schema}.session AS s
+        WHERE s.tenant = own_tenant AND s.owner_id IS NOT NULL AND s.lease_until > at AND s.name <> called;
+      IF others >= tenant_max THEN reached := 'tenant'; RETURN NEXT; RETURN; END IF;
+    END IF;
+    RETURN QUERY UPDATE {schema}.session AS s SET epoch = s.epoch + 1, owner_id = by_id, owner = by_owner,
+        lease_until = until, tries = CASE WHEN s.tried_head = s.head THEN s.tries + 1 ELSE 1 END, tried_head = s.head
+      WHERE s.bucket = at_bucket AND s.name = called
+        AND (s.owner_id IS NULL OR s.owner_id = by_id OR s.lease_until <= at)
+      RETURNING s.epoch, s.tries, NULL::text;
+  END $$;
+`;
+
+const MIGRATIONS: readonly string[] = [TABLES + APPEND, WORKERS];
 
 /** The steps behind a format, for tables in this PostgreSQL schema, whose name has been checked. */
 export const migrationsFrom = (format: number, schema: string): readonly string[] =>

@@ -70,6 +70,11 @@ type Renewal = {
 /** Where a session's own events begin, and what of other logs comes before them. */
 type Line = { readonly parts: readonly Omit<Part, 'id'>[]; readonly names: readonly string[] };
 
+type ClaimRow = { epoch: string; tries: number; reached: 'agent' | 'tenant' | null };
+
+const claimed = ({ epoch, tries, reached }: ClaimRow): Claim =>
+  reached === null ? { won: true, epoch: Number(epoch), tries } : { won: false, full: reached };
+
 type LineRow = { fork_seq: string | null; line_names: string[]; line_from: string[]; line_to: string[] };
 
 export class PostgresLog implements LogStore {
@@ -82,6 +87,7 @@ export class PostgresLog implements LogStore {
   readonly #primary: PostgresPrimary;
   readonly #lines = new Map<string, Line>();
   readonly #listeners = new Set<ChangeListener>();
+  readonly #atRisk = new Set<() => void>();
   readonly #owners = new Set<string>();
   #queue: Pending[] = [];
   #renewals: Renewal[] = [];
@@ -128,6 +134,7 @@ export class PostgresLog implements LogStore {
       primary,
       self,
       tell: (change) => this.#tell(change),
+      onLost: () => this.#atRisk.forEach((listener) => listener()),
     });
   }
 
@@ -207,7 +214,7 @@ export class PostgresLog implements LogStore {
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    const { session, owner, now, leaseMs, isGone } = request;
+    const { session, owner, now, leaseMs, isGone, limits } = request;
     // Before the lease: a lease whose owner holds no lock is free for everybody.
     if (!this.#owners.has(owner.id)) {
       await this.#control.hold(owner.id);
@@ -215,9 +222,13 @@ export class PostgresLog implements LogStore {
     }
     const key = [batch.bucketOf(session), session];
     const lease = [owner.id, JSON.stringify(owner), now + leaseMs];
+    const within = limits && (await this.#limitsOf(key, limits));
     for (;;) {
-      const { rows } = await this.#reader.ask<{ epoch: string }>(this.#sql.claim, [...key, ...lease, now]);
-      if (rows[0]) return { won: true, epoch: Number(rows[0].epoch) };
+      const asked = [...key, ...lease, now];
+      const { rows } = await (within
+        ? this.#reader.ask<ClaimRow>(this.#sql.claimWithin, [...asked, ...within])
+        : this.#reader.ask<ClaimRow>(this.#sql.claim, asked));
+      if (rows[0]) return claimed(rows[0]);
       type Row = { epoch: string; owner: string | null; lease_until: string | null };
       const { rows: found } = await this.#reader.ask<Row>(this.#sql.lease, key);
       const [row] = found;
@@ -226,13 +237,23 @@ export class PostgresLog implements LogStore {
       if (row.owner === null) continue;
       const holder = JSON.parse(row.owner) as Owner;
       if (!isGone(holder)) return { won: false, owner: holder, until: Number(row.lease_until) };
-      const taken = await this.#reader.ask<{ epoch: string }>(this.#sql.takeOver, [
+      const taken = await this.#reader.ask<ClaimRow>(this.#sql.takeOver, [
         ...key,
         ...lease,
         Number(row.epoch),
       ]);
-      if (taken.rows[0]) return { won: true, epoch: Number(taken.rows[0].epoch) };
+      if (taken.rows[0]) return claimed(taken.rows[0]);
     }
+  }
+
+  async #limitsOf(
+    key: readonly unknown[],
+    limits: NonNullable<ClaimRequest['limits']>,
+  ): Promise<readonly (number | null)[] | undefined> {
+    type Row = { agent: string; tenant: string };
+    const { rows } = await this.#reader.ask<Row>(this.#sql.shared, key);
+    const { agent = null, tenant = null } = (rows[0] && limits(rows[0])) ?? {};
+    return agent === null && tenant === null ? undefined : [agent, tenant];
   }
 
   /** Those of one turn of the event loop go together. */
@@ -251,6 +272,11 @@ export class PostgresLog implements LogStore {
     this.#listeners.add(listener);
     this.#control.listen();
     return () => this.#listeners.delete(listener);
+  }
+
+  leasesAtRisk(listener: () => void): () => void {
+    this.#atRisk.add(listener);
+    return () => this.#atRisk.delete(listener);
   }
 
   async close(): Promise<void> {

@@ -22,7 +22,17 @@ export type CountRow = { status: SessionSummary['status']; sessions: number };
 export type BlobRow = { size: number; body: Uint8Array };
 /** `given`: the head of the other log that was asked for. */
 export type FoundHead = { id: number; epoch: number; head: number | null; given?: number };
-export type LeaseRow = { id: number; epoch: number; owner: string | null; lease_until: number | null };
+export type LeaseRow = {
+  id: number;
+  epoch: number;
+  owner: string | null;
+  lease_until: number | null;
+  agent: string | null;
+  tenant: string | null;
+  tries: number;
+  tried_head: number | null;
+  head: number;
+};
 
 export const hex = (bytes: Uint8Array): Digest =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex') as Digest;

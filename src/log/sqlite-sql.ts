@@ -25,12 +25,23 @@ export const INSERT_BLOB =
 export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
 export const SET_SUMMARY =
   'UPDATE session SET agent = ?, tenant = ?, status = ?, can_go_on = ?, wake_at = ?, untold = ?, updated_at = ?, summary = ? WHERE id = ?';
-export const FIND_LEASE = 'SELECT id, epoch, owner, lease_until FROM session WHERE name = ?';
-export const SET_LEASE = 'UPDATE session SET epoch = ?, owner = ?, lease_until = ? WHERE id = ?';
+export const FIND_LEASE = `
+  SELECT id, epoch, owner, lease_until, agent, tenant, tries, tried_head,
+    coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head
+  FROM session WHERE name = ?`;
+export const SET_LEASE =
+  'UPDATE session SET epoch = ?, owner = ?, lease_until = ?, tries = ?, tried_head = ? WHERE id = ?';
+/** Leases that run beside a session's own. Few sessions are driven at a time, and none of the others is looked at twice. */
+export const COUNT_LEASES = {
+  agent:
+    'SELECT count(*) AS count FROM session WHERE agent = ? AND owner IS NOT NULL AND lease_until > ? AND id <> ?',
+  tenant:
+    'SELECT count(*) AS count FROM session WHERE tenant = ? AND owner IS NOT NULL AND lease_until > ? AND id <> ?',
+} as const;
 export const RENEW_LEASE =
   'UPDATE session SET lease_until = ? WHERE name = ? AND epoch = ? AND owner IS NOT NULL';
 export const RELEASE_LEASE =
-  'UPDATE session SET owner = NULL, lease_until = NULL WHERE name = ? AND epoch = ?';
+  'UPDATE session SET owner = NULL, lease_until = NULL, tried_head = NULL WHERE name = ? AND epoch = ?';
 
 export type SessionListing = {
   readonly text: string;
@@ -42,7 +53,7 @@ export type SessionListing = {
  * list holds only the conditions that are asked for, and is narrowed first by the index that most sessions are not in.
  */
 export const listSessions = (query: SessionQuery, limit: number): SessionListing => {
-  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, after } = query;
+  const { agent, tenant, status, canGoOn, dueBy, untold, forkOf, names, after, oldestFirst = false } = query;
   const parameters: Record<string, string | number> = { limit };
   const conditions = ['summary IS NOT NULL'];
   const where = (condition: string, name?: string, value?: string | number): void => {
@@ -52,6 +63,7 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
   if (agent !== undefined) where('agent = :agent', 'agent', agent);
   if (tenant !== undefined) where('tenant = :tenant', 'tenant', tenant);
   if (status) where('status IN (SELECT value FROM json_each(:status))', 'status', JSON.stringify(status));
+  if (names) where('name IN (SELECT value FROM json_each(:names))', 'names', JSON.stringify(names));
   if (canGoOn !== undefined) where(canGoOn ? 'can_go_on' : 'NOT can_go_on');
   if (dueBy !== undefined) where('wake_at IS NOT NULL AND wake_at <= :dueBy', 'dueBy', dueBy);
   if (untold !== undefined) where(untold ? 'untold > 0' : 'untold = 0');
@@ -63,14 +75,15 @@ export const listSessions = (query: SessionQuery, limit: number): SessionListing
     );
   if (after) {
     // The first condition is what the index can use; the second leaves out what of that moment was listed already.
-    where('updated_at <= :at', 'at', after.updatedAt);
-    where('(updated_at < :at OR name > :name)', 'name', after.session);
+    const [reached, past, behind] = oldestFirst ? ['>=', '>', '<'] : ['<=', '<', '>'];
+    where(`updated_at ${reached} :at`, 'at', after.updatedAt);
+    where(`(updated_at ${past} :at OR name ${behind} :name)`, 'name', after.session);
   }
   const text = `
     SELECT name, summary, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
       (SELECT origin.name FROM session AS origin WHERE origin.id = session.parent) AS parent, fork_seq,
       owner, lease_until
-    FROM session ${index(query)} WHERE ${conditions.join(' AND ')} ORDER BY updated_at DESC, name LIMIT :limit`;
+    FROM session ${index(query)} WHERE ${conditions.join(' AND ')} ORDER BY ${oldestFirst ? 'updated_at, name DESC' : 'updated_at DESC, name'} LIMIT :limit`;
   return { text, parameters };
 };
 

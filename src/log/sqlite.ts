@@ -16,6 +16,7 @@ import type { SessionSummary } from '../event/summary.ts';
 import { partsOf, type OwnPart, type Part } from './lineage.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
 import { identityOf, Placement, refuseRemote } from './placement.ts';
+import { claimLease } from './sqlite-lease.ts';
 import { isBusy, outcomeOf, type Outcome, type Pending } from './sqlite-queue.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
@@ -32,7 +33,6 @@ import {
   type CountRow,
   type FoundHead,
   type EventRow,
-  type LeaseRow,
   type ListedRow,
 } from './sqlite-row.ts';
 import {
@@ -52,7 +52,6 @@ import {
   type ForkPlace,
   type Head,
   type LogStore,
-  type Owner,
   type SessionQuery,
   type SessionRow,
   type StatusCounts,
@@ -159,19 +158,7 @@ export class SqliteLog implements LogStore {
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    return this.#writeLease(() => {
-      const row = this.#prepare(sql.FIND_LEASE).get(request.session) as LeaseRow | undefined;
-      if (!row) throw sessionNotFound(request.session);
-      if (row.owner !== null && row.lease_until !== null) {
-        const owner = JSON.parse(row.owner) as Owner;
-        const held = owner.id !== request.owner.id && row.lease_until > request.now;
-        if (held && !request.isGone(owner)) return { won: false, owner, until: row.lease_until };
-      }
-      const epoch = row.epoch + 1;
-      const until = request.now + request.leaseMs;
-      this.#prepare(sql.SET_LEASE).run(epoch, JSON.stringify(request.owner), until, row.id);
-      return { won: true, epoch };
-    });
+    return this.#writeLease(() => claimLease((text) => this.#prepare(text), request));
   }
 
   async renew(session: string, epoch: number, until: number): Promise<boolean> {

@@ -68,7 +68,11 @@ export type SessionQuery = {
   readonly untold?: boolean;
   /** Those that were forked from this session itself, not from forks of it. */
   readonly forkOf?: string;
+  /** Only these, by name. */
+  readonly names?: readonly string[];
   readonly limit?: number;
+  /** In the other order, the last changed last. */
+  readonly oldestFirst?: true;
   /** Only what stands behind this row in the list, for the next page. */
   readonly after?: SessionPlace;
 };
@@ -90,9 +94,18 @@ export type Owner = {
   readonly started: string;
 };
 
+/** Sessions of one agent, and of one tenant, whose leases may run at once, this one's included. */
+export type ClaimLimits = { readonly agent?: number; readonly tenant?: number };
+
 export type Claim =
-  | { readonly won: true; readonly epoch: number }
-  | { readonly won: false; readonly owner: Owner; readonly until: number };
+  /**
+   * `tries`: claims at this very head, this one counted, none of which was given back: the drivers before this one
+   * were lost or failed before they had appended anything.
+   */
+  | { readonly won: true; readonly epoch: number; readonly tries: number }
+  | { readonly won: false; readonly owner: Owner; readonly until: number }
+  /** The limit that is reached. */
+  | { readonly won: false; readonly full: keyof ClaimLimits };
 
 export type ClaimRequest = {
   readonly session: string;
@@ -102,6 +115,8 @@ export type ClaimRequest = {
   readonly leaseMs: number;
   /** Whether a lease that has not run out may be taken, because its owner is known to be gone. */
   readonly isGone: (owner: Owner) => boolean;
+  /** For the session's agent and tenant as the list shows them; absent: none. */
+  readonly limits?: (of: { readonly agent: string; readonly tenant: string }) => ClaimLimits;
 };
 
 export type Head = { readonly seq: number; readonly hash: Digest };
@@ -133,6 +148,11 @@ export type LogStore = {
    * own position.
    */
   changes(listener: ChangeListener): () => void;
+  /**
+   * Calls back when the connection is lost by which this process shows that it is there: from then on others may take its
+   * leases. Absent where a lease can only run out.
+   */
+  leasesAtRisk?(listener: () => void): () => void;
   close(): Promise<void>;
 };
 

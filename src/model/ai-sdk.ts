@@ -10,7 +10,8 @@ import type {
 } from '@ai-sdk/provider';
 import { badInput } from '../errors.ts';
 import type { JsonObject } from '../event/json.ts';
-import type { RequestProblem, Wire } from '../event/events.ts';
+import type { RequestProblem } from '../event/events.ts';
+import type { Wire } from '../event/content.ts';
 import { aiSdkEncoder, checkAiSdkParams } from './ai-sdk-encoder.ts';
 import { aiSdkProblem } from './ai-sdk-problem.ts';
 import { PartStream } from './ai-sdk-parts.ts';

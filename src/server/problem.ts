@@ -53,6 +53,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'turn-not-waiting': { status: 409, title: 'The turn does not wait.' },
   'turn-cancelled': { status: 409, title: 'The turn was cancelled.' },
   'nothing-to-cancel': { status: 409, title: 'Nothing is running.' },
+  'not-parked': { status: 409, title: 'The session is not parked.' },
   'already-decided': { status: 409, title: 'Somebody decided before.' },
   'already-settled': { status: 409, title: 'Somebody settled it before.' },
   'not-asked': { status: 409, title: 'Nobody is asked about this call.' },

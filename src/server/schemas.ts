@@ -160,6 +160,11 @@ export const newMode: z.ZodType<NewMode> = z
   .strictObject({ mode, reason: z.string().max(NAME_LENGTH_MAX).optional() })
   .openapi('NewMode');
 
+/** Why, for the record. */
+export const newUnpark: z.ZodType<{ readonly reason?: string }> = z
+  .strictObject({ reason: z.string().max(NAME_LENGTH_MAX).optional() })
+  .openapi('NewUnpark') as unknown as z.ZodType<{ readonly reason?: string }>;
+
 export const status: z.ZodType<SessionStatus> = z.enum([
   'in-doubt',
   'waiting',
@@ -241,12 +246,19 @@ export const sessionShape: z.ZodType<SessionView> = z
     waiting: z.number().int(),
     inDoubt: z.number().int(),
     untold: z.number().int(),
+    waits: z
+      .strictObject({
+        for: z.enum(['decision', 'settlement', 'unpark', 'mode', 'worker', 'message']),
+        since: z.number(),
+      })
+      .optional()
+      .openapi({ description: 'What it waits for, and since when: milliseconds since 1970 UTC.' }),
     turns: z.number().int(),
     cost: z.number().nullable(),
     createdAt: z.number(),
     updatedAt: z.number(),
   })
-  .openapi('Session');
+  .openapi('Session') as unknown as z.ZodType<SessionView>;
 
 export const eventShape: z.ZodType<EventView> = z
   .strictObject({

@@ -6,7 +6,8 @@
  * byte for byte. Pure and total; the order of the cases is part of the log's meaning.
  */
 import { callPosition } from '../event/call-id.ts';
-import type { EventData, NewDecision, Receipt, RequestProblemKind, TurnOutcome } from '../event/events.ts';
+import type { EventData, NewDecision, RequestProblemKind, TurnOutcome } from '../event/events.ts';
+import type { Receipt } from '../event/content.ts';
 import { backoffMs, REQUEST_BACKOFF_MS, REQUEST_BACKOFF_MS_MAX, RETRY_AFTER_MS_MAX } from './backoff.ts';
 import { concludeCall, leftBehind } from './conclude-call.ts';
 import { invalidSteps } from './evolve-request.ts';

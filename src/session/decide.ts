@@ -64,7 +64,8 @@ export type Command =
       /** It is known that signed reasoning behind the cut goes. */
       readonly dropsReasoning?: true;
     }
-  | { readonly kind: 'compact'; readonly by: Actor; readonly dropsReasoning?: true };
+  | { readonly kind: 'compact'; readonly by: Actor; readonly dropsReasoning?: true }
+  | { readonly kind: 'unpark'; readonly by: Actor; readonly reason?: string };
 
 /**
  * What a message does that finds a turn running: waits for its end, is refused, joins it at its next step, or has it
@@ -101,6 +102,7 @@ export type RefusalCode =
   | Objection['code']
   | 'arguments-invalid'
   | 'nothing-to-cancel'
+  | 'not-parked'
   | 'selection-invalid'
   | 'turn-not-found'
   | 'turn-held'
@@ -127,9 +129,17 @@ export const decide = (state: SessionState, command: Command, now: number): Deci
       return decideSelection(state, command);
     case 'compact':
       return decideCompaction(state, command);
+    case 'unpark':
+      return unpark(state, command);
     default:
       return command satisfies never;
   }
+};
+
+const unpark = ({ parked }: SessionState, { by, reason }: Extract<Command, { kind: 'unpark' }>): Decision => {
+  if (!parked) return refuse('not-parked', 'The session is not parked: it is driven whenever it can go on.');
+  const data = { by, ...(reason !== undefined && { reason }) };
+  return { kind: 'facts', facts: [{ type: 'session.unparked', data }] };
 };
 
 const refuse = (code: RefusalCode, message: string, decided?: Decided): Decision => ({

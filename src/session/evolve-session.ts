@@ -11,6 +11,8 @@ export type SessionEvent = Extract<
       | 'mode.changed'
       | 'token.added'
       | 'token.revoked'
+      | 'session.parked'
+      | 'session.unparked'
       | 'time.reached';
   }
 >;
@@ -32,6 +34,12 @@ export const evolveSession = (state: SessionState, event: SessionEvent): Session
       return { ...state, agent: event.data.agent };
     case 'mode.changed':
       return { ...state, mode: { ...state.mode, [event.data.scope]: event.data.mode } };
+    case 'session.parked':
+      return { ...state, parked: { ...event.data, at: event.at } };
+    case 'session.unparked': {
+      const { active } = state;
+      return { ...state, parked: undefined, active: active && { ...active, losses: 0 } };
+    }
     case 'token.added':
     case 'token.revoked':
     case 'time.reached':

@@ -37,7 +37,8 @@ export const evolveTurn = (state: SessionState, event: TurnEvent): SessionState 
     case 'turn.withdrawn':
       return withdrawn(state, event.seq, event.data);
     case 'turn.cancel_requested':
-      return inTurn(state, event.data.turn, (turn) => ({
+      // Whoever stops it wants it looked at once more.
+      return inTurn({ ...state, parked: undefined }, event.data.turn, (turn) => ({
         ...turn,
         cancel: { by: event.data.by, at: event.at },
         request: turn.request?.phase === 'waiting' ? { ...turn.request, phase: 'dropped' } : turn.request,
@@ -96,6 +97,7 @@ const newTurn = (
   repeats: 0,
   activeMs: 0,
   callsMs: 0,
+  losses: 0,
   cost: 0,
   compactions: 0,
 });
@@ -155,7 +157,8 @@ const processLost = (state: SessionState): SessionState => {
   // A request that was under way may have been answered, and paid for.
   const costUnknown = state.costUnknown || active.request?.phase === 'open';
   const [calls, inner] = [active.calls.map(lost), active.inner.map(lost)];
-  return { ...state, costUnknown, active: { ...active, request, calls, inner } };
+  const losses = active.losses + 1;
+  return { ...state, costUnknown, active: { ...active, request, calls, inner, losses } };
 };
 
 const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {

@@ -25,6 +25,7 @@ import {
   type SessionState,
   type TurnState,
 } from './state.ts';
+import { waitsOf } from './waits.ts';
 import { inTurn } from './within.ts';
 
 const NO_AGENT: SessionState['agent'] = {
@@ -64,13 +65,16 @@ export const initial = (session: string): SessionState => ({
   grants: [],
   seen: [],
   mode: { session: 'normal', store: 'normal' },
+  parked: undefined,
+  waits: { for: 'message', since: 0 },
   cost: 0,
   costUnknown: false,
 });
 
 export const evolve = (state: SessionState, event: LogEvent): SessionState => {
   const counted = countWork(state, event);
-  return { ...apply(counted, event), seq: event.seq, lastAt: event.at };
+  const after = apply(counted, event);
+  return { ...after, waits: waitsOf(after, event.at), seq: event.seq, lastAt: event.at };
 };
 
 const apply = (state: SessionState, event: LogEvent): SessionState => {
@@ -80,6 +84,8 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     case 'mode.changed':
     case 'token.added':
     case 'token.revoked':
+    case 'session.parked':
+    case 'session.unparked':
     case 'time.reached':
       return evolveSession(state, event);
     case 'session.forked':

@@ -55,7 +55,7 @@ export const next = (state: SessionState): readonly Work[] => {
 
 const workOf = (state: SessionState): readonly Work[] => {
   const turn = state.active;
-  if (!turn) return [];
+  if (!turn || state.parked) return [];
   const all = turnWork(state, turn);
   // What has begun ends; nothing is begun.
   return modeOf(state) === 'frozen' ? all.filter((work) => HAS_BEGUN.has(work.kind)) : all;

@@ -14,6 +14,7 @@ import {
   type SelectionPolicy,
 } from '../event/definition.ts';
 import type { Choice } from '../event/choice.ts';
+import type { WaitsFor } from '../event/summary.ts';
 import type { EventData, RequestProblem, ToolRequest, TurnOutcome } from '../event/events.ts';
 
 /** How a call was closed, and what the model is told. Exactly one for every call of a response. */
@@ -218,6 +219,8 @@ export type TurnState = {
   readonly callsMs: number;
   /** US dollars, as far as known. */
   readonly cost: number;
+  /** Drivers that were lost in the middle of it, since a person last unparked it. */
+  readonly losses: number;
   /** Summaries asked for in this turn. */
   readonly compactions: number;
 };
@@ -296,6 +299,8 @@ export type SessionState = {
   readonly seen: readonly SeenLabel[];
   /** What the session itself allows, and what the gate of the whole store was when it was last looked at. */
   readonly mode: { readonly session: Mode; readonly store: Mode };
+  readonly parked: Parked | undefined;
+  readonly waits: Waits;
   /** US dollars, as far as known; what a fork shares with its parent is counted there. */
   readonly cost: number;
   /** Whether some response came without a known cost, or an attempt without a response may have been billed. */
@@ -305,6 +310,19 @@ export type SessionState = {
 /** The stricter of the session's mode and the store's. */
 export const modeOf = ({ mode }: SessionState): Mode =>
   MODES.indexOf(mode.session) > MODES.indexOf(mode.store) ? mode.session : mode.store;
+/** Nobody drives it until a person says so. */
+export type Parked = EventData['session.parked'] & {
+  /** Wall time, milliseconds since 1970 UTC. */
+  readonly at: number;
+};
+
+/** What a session stands at, as its log says. Whether somebody works on it right now is the lease's to say. */
+export type Waits = {
+  readonly for: WaitsFor;
+  /** Since when, wall time, milliseconds since 1970 UTC. */
+  readonly since: number;
+};
+
 export type Counted = { readonly bytes: number; readonly tokens: number; readonly answerTokens: number };
 
 export const twin = (tool: string, args: string): string => `${tool} ${args}`;

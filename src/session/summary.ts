@@ -30,7 +30,9 @@ export const statusOf = (
  * Whether a session can go on without anybody's answer. What only the store's gate holds can: it goes on by itself
  * as soon as the gate is open.
  */
-export const canGoOn = (state: SessionState): boolean =>
+export const canGoOn = (state: SessionState): boolean => !state.parked && goesOn(state);
+
+const goesOn = (state: SessionState): boolean =>
   next(ungated(state)).length > 0 || conclude(state) !== undefined;
 
 const ungated = (state: SessionState): SessionState =>
@@ -50,6 +52,7 @@ export const summaryOf = (state: SessionState): SessionSummary => {
     inDoubt: waits.inDoubt.length,
     ...(wakeAt !== undefined && { wakeAt }),
     untold: untold(state).length,
+    waits: state.waits,
     cost: state.costUnknown ? null : state.cost,
     createdAt: state.createdAt,
     updatedAt: state.lastAt,

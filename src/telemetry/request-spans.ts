@@ -1,6 +1,7 @@
 /** A model request and its attempts: `chat`, with one span within for each time that it was sent. */
 import type { StopReason, Usage } from '../event/content.ts';
-import type { EventData, Wire } from '../event/events.ts';
+import type { EventData } from '../event/events.ts';
+import type { Wire } from '../event/content.ts';
 import type { SessionState } from '../session/state.ts';
 import { TURN, type Step } from './open-spans.ts';
 import type { Attributes } from './span.ts';

@@ -84,6 +84,8 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
         text: `${options.me === event.data.by.name ? 'cancel' : 'cancels'} turn ${event.data.turn}${because(event.data.reason)}`,
         by: event.data.by.name,
       };
+    case 'session.parked':
+    case 'session.unparked':
     case 'mode.changed':
     case 'token.added':
     case 'token.revoked':
@@ -117,11 +119,31 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
 
 type StoreEvent = Extract<
   LogEvent,
-  { type: 'mode.changed' | 'token.added' | 'token.revoked' | 'time.reached' }
+  {
+    type:
+      | 'mode.changed'
+      | 'token.added'
+      | 'token.revoked'
+      | 'time.reached'
+      | 'session.parked'
+      | 'session.unparked';
+  }
 >;
 
 const storeTold = (event: StoreEvent, options: LineOptions): Told => {
   switch (event.type) {
+    case 'session.parked':
+      return {
+        mark: 'fail',
+        text: `parked after ${event.data.tries} tries: ${event.data.message}`,
+        by: event.data.reason,
+      };
+    case 'session.unparked':
+      return {
+        who: actorName(event.data.by, options),
+        text: `unparked it${because(event.data.reason)}`,
+        by: event.data.by.name,
+      };
     case 'mode.changed': {
       const { scope, mode, by, reason } = event.data;
       const where = scope === 'store' ? 'the whole store' : 'this session';

@@ -10,13 +10,11 @@ import type { Clock } from '../clock.ts';
 import type { Digest } from '../event/canonical.ts';
 import { open } from '../event/envelope.ts';
 import type { EventData, LogEvent } from '../event/events.ts';
-import type { SessionStatus } from '../event/summary.ts';
 import { ConflictError, FencedError, StorageError, type Blob, type LogStore } from '../log/store.ts';
 import { nextRequest } from '../context/next-request.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
 import { isRechecked } from '../session/preparing.ts';
-import { inFlight, next, waiting, workName, type Work } from '../session/next.ts';
-import { statusOf } from '../session/summary.ts';
+import { inFlight, next, workName, type Work } from '../session/next.ts';
 import type { Pause, SessionState } from '../session/state.ts';
 import { definitionDigest } from './agent.ts';
 import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
@@ -32,6 +30,7 @@ import {
 } from './jobs.ts';
 import { Batch, type LiveSession } from './live-session.ts';
 import { evidenceOf, isNews, isRecorded } from './news.ts';
+import { restOf, type Rest } from './rest.ts';
 import { Signal } from './signal.ts';
 
 /** Calls of one session that are executed at the same time. */
@@ -39,22 +38,6 @@ export const CALLS_AT_ONCE = 8;
 /** The first wait for a store that cannot take an append, doubled up to the second. */
 const STORAGE_WAIT_MS = 50;
 const STORAGE_WAIT_MS_MAX = 5000;
-
-export type Rest = {
-  readonly session: string;
-  readonly seq: number;
-  readonly status: SessionStatus;
-  /** Calls that wait for a decision, and calls in doubt. */
-  readonly approvals: readonly string[];
-  readonly inDoubt: readonly string[];
-};
-
-export const restOf = (state: SessionState): Rest => ({
-  session: state.session,
-  seq: state.seq,
-  status: statusOf(state),
-  ...waiting(state),
-});
 
 export type DriverOptions = {
   readonly session: string;
@@ -126,6 +109,12 @@ export class Driver {
     this.#wake.raise();
   }
 
+  /** Something outside of the log lets it go on. `doubtful`: somebody may have taken over, so it asks before it starts more. */
+  look(doubtful = false): void {
+    if (doubtful) this.#ownedUntil = -Infinity;
+    this.#wake.raise();
+  }
+
   /** Starts nothing more; what runs may end within the caller's patience. */
   stop(): void {
     this.#stop.abort();
@@ -161,6 +150,7 @@ export class Driver {
       return await this.#drive();
     } finally {
       this.#over = true;
+      this.#options.jobs.slots.keepOnly(this.#options.session, new Map());
       for (const { news } of this.#inbox.splice(0)) this.#handOn(news);
       for (const { abort } of this.#jobs.values()) abort.abort(new Error('the driver has ended'));
     }
@@ -250,7 +240,8 @@ export class Driver {
         return this.#left(work) === 0;
       case 'start': {
         const running = next(state).filter((one) => one.kind === 'execute').length;
-        return running < CALLS_AT_ONCE && this.#left(work) === 0;
+        const isFree = this.#options.jobs.slots.isFree(work.call.tool);
+        return isFree && running < CALLS_AT_ONCE && this.#left(work) === 0;
       }
       default:
         return false;
@@ -303,6 +294,7 @@ export class Driver {
     }
     const begin = (problem: News | undefined): void => {
       if (problem) return batch.add(problem.fact, problem.blobs);
+      this.#options.jobs.slots.hold(batch.session, workName(work), call.tool);
       batch.add({ type: 'call.started', data: { call: call.id, attempt: work.attempt } });
       this.#begun.add(workName(work));
     };
@@ -379,10 +371,11 @@ export class Driver {
 
   /** What was taken from the inbox is in the log now, or was no news. */
   #put(): void {
+    const { jobs, session } = this.#options;
     if (this.#taken.length === 0) return;
     for (const { job } of this.#taken) {
       if (job === undefined) continue;
-      this.#jobs.delete(job);
+      if (this.#jobs.delete(job)) jobs.slots.drop(session, job);
       this.#begun.delete(job);
     }
     // What has come meanwhile stands behind it.
@@ -391,6 +384,7 @@ export class Driver {
 
   /** The request builder has seen events that were not written; it is made again from the log. */
   async #reload(): Promise<void> {
+    this.#options.jobs.slots.keepOnly(this.#options.session, this.#jobs);
     this.#head = 0;
     this.#live.reset();
     await this.#refresh();

@@ -25,6 +25,7 @@ import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { AttemptCalls, madeCalls } from './made-calls.ts';
 import { priced, type PriceSource } from './priced.ts';
+import type { ToolSlots } from './tool-slots.ts';
 import { encodeResult } from './result.ts';
 import { takenPreview } from './taken.ts';
 import { describeThrown } from './thrown.ts';
@@ -46,6 +47,7 @@ export type JobContext = {
   readonly prices: PriceSource;
   readonly faults?: Faults | undefined;
   readonly blob: LogStore['blob'];
+  readonly slots: ToolSlots;
   /** News that comes after its job has ended, or a second time. */
   readonly onLate: (news: News) => void;
 };

@@ -109,6 +109,7 @@ export class Batch {
       before.canGoOn !== summary.canGoOn ||
       before.turns !== summary.turns ||
       before.wakeAt !== summary.wakeAt ||
+      before.waits?.for !== summary.waits?.for ||
       before.untold !== summary.untold ||
       before.agent !== summary.agent;
     const again = this.#sent;

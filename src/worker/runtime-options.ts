@@ -1,5 +1,7 @@
-/** What a runtime is made of. */
+/** What a runtime is made of, and how calls are named to it. */
 import type { Clock, Random } from '../clock.ts';
+import type { CallId } from '../event/call-id.ts';
+import type { Actor } from '../event/content.ts';
 import type { Prices } from '../cost/prices.ts';
 import type { LogStore, Owner } from '../log/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -8,6 +10,7 @@ import type { Agent } from './agent.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Faults } from './fault-point.ts';
 import type { Channel } from './notifier.ts';
+import type { WorkLimits } from './work-limits.ts';
 
 export type RuntimeOptions = {
   readonly store: LogStore;
@@ -31,6 +34,14 @@ export type RuntimeOptions = {
   readonly drive?: boolean;
   /** Who says which session is to be looked at next. Default: a queue in this process. Stopped with the runtime. */
   readonly dispatcher?: Dispatcher;
-  /** Sessions that are driven here at once, default SESSIONS_AT_ONCE. */
-  readonly sessionsMax?: number;
+  /** How much is worked on at once. Throws `work-limits-invalid` where they are no limits. */
+  readonly limits?: WorkLimits;
+};
+
+export type CallRef = {
+  readonly session: string;
+  readonly call: CallId;
+  readonly by?: Actor;
+  /** The sender's name for this answer: sent again with the same content, it is the same answer. */
+  readonly key?: string;
 };

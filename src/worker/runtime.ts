@@ -5,7 +5,6 @@
 import { randomId, systemClock, systemRandom, type Clock, type Random } from '../clock.ts';
 import { badInput, bug } from '../errors.ts';
 import type { Digest } from '../event/canonical.ts';
-import type { CallId } from '../event/call-id.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
 import { MODES, type Mode, type SeenLabel } from '../event/definition.ts';
@@ -27,7 +26,7 @@ import type { Decided, SessionState } from '../session/state.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
-import { restOf, type Rest } from './driver.ts';
+import { restOf, type Rest } from './rest.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { fork, type Forked, type ForkOptions } from './fork.ts';
 import type { StreamDelta } from './jobs.ts';
@@ -38,10 +37,11 @@ import { checkKey, checkMessage, checkTenant, isRehearsal, refused } from './inp
 import { Batch, LiveSession } from './live-session.ts';
 import { InProcessDispatcher } from './in-process-dispatcher.ts';
 import { priceSource } from './priced.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
+import type { CallRef, RuntimeOptions } from './runtime-options.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
-import { SESSIONS_AT_ONCE, Worker } from './worker.ts';
+import { checkWorkLimits } from './work-limits.ts';
+import { Worker } from './worker.ts';
 
 const KEY_LENGTH = 20;
 /** How long close() waits for work in flight. */
@@ -73,14 +73,6 @@ export type RehearsalOf = NonNullable<EventData['session.created']['rehearsal']>
 export type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
 
 export type Answered = { readonly replayed: boolean; readonly decided?: Decided };
-
-export type CallRef = {
-  readonly session: string;
-  readonly call: CallId;
-  readonly by?: Actor;
-  /** The sender's name for this answer: sent again with the same content, it is the same answer. */
-  readonly key?: string;
-};
 
 const HERE: Actor = { kind: 'program', name: 'local' };
 const SILENT: Logger = { info: () => undefined, warn: () => undefined };
@@ -142,7 +134,7 @@ export class Runtime {
       drives: options.drive ?? true,
       rehearsal: this.#rehearsal,
       dispatcher: options.dispatcher ?? new InProcessDispatcher(this.#clock),
-      sessionsMax: options.sessionsMax ?? SESSIONS_AT_ONCE,
+      limits: checkWorkLimits(options.limits),
     });
     this.started = (options.drive ?? true) ? this.#worker.start() : Promise.resolve();
     // Whoever opens a runtime is told; one that is closed before it has started tells nobody.
@@ -233,6 +225,14 @@ export class Runtime {
       ...(reason !== undefined && { reason }),
       ...(turn !== undefined && { turn }),
     });
+  }
+
+  /** Lets workers try a parked session again. Throws `not-parked`. */
+  async unpark(
+    session: string,
+    { by = HERE, reason }: { by?: Actor; reason?: string } = {},
+  ): Promise<Answered> {
+    return this.#answer(session, { kind: 'unpark', by, ...(reason !== undefined && { reason }) });
   }
 
   /**
@@ -494,8 +494,13 @@ export class Runtime {
 export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
   const runtime = new Runtime(options);
   if (options.drive ?? true) {
-    await runtime.started;
-    await runtime.sweep();
+    try {
+      await runtime.started;
+      await runtime.sweep();
+    } catch (error) {
+      await runtime.close({ drainMs: 0 });
+      throw error;
+    }
   }
   return runtime;
 };

@@ -6,31 +6,25 @@ import type { Clock } from '../clock.ts';
 import { OnrecordError } from '../errors.ts';
 import type { Encoder } from '../context/encoding.ts';
 import type { AgentDefinition } from '../event/definition.ts';
-import {
-  FencedError,
-  StorageError,
-  type Change,
-  type Claim,
-  type LogStore,
-  type Owner,
-  type SessionRow,
-} from '../log/store.ts';
+import { FencedError, StorageError, type Change, type LogStore, type Owner } from '../log/store.ts';
 import { wakeAtOf } from '../session/deadlines.ts';
-import { canGoOn } from '../session/summary.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { LATER_MS, type Dispatcher, type Taken, type WakeReason } from './dispatcher.ts';
-import { Driver, type Rest } from './driver.ts';
+import { Driver } from './driver.ts';
+import type { Rest } from './rest.ts';
 import type { Faults } from './fault-point.ts';
 import { CONTROL_LOG, OPEN_GATE, readGate, type Gate } from './gate.ts';
-import type { News, StreamDelta } from './jobs.ts';
+import { sleep, type News, type StreamDelta } from './jobs.ts';
 import type { KnownSessions } from './known-sessions.ts';
-import { LiveSession } from './live-session.ts';
 import type { PriceSource } from './priced.ts';
+import { Claims, LEASE_MS, type Won } from './claims.ts';
+import { backoffAfter } from './parking.ts';
 import { PROGRAM } from './program.ts';
+import { sweepFree, SWEEP_SESSIONS_MAX } from './sweep.ts';
+import { ToolSlots } from './tool-slots.ts';
+import { SESSIONS_AT_ONCE, type WorkLimits } from './work-limits.ts';
 
-/** How long a driver owns a session without saying that it still does. */
-export const LEASE_MS = 15_000;
 /** After so long without a driver a session that could go on stands still: no model or tool is asked for that. */
 export const STALLED_MS = 60_000;
 /** A look at what is due ends within this time, also where the store does not answer: its statements have deadlines. */
@@ -39,10 +33,6 @@ export const ALIVE_MS = 120_000;
 const STALLED_MAX = 100;
 /** Turns of the event loop that close() waits for the leases to be given back. */
 const RELEASE_TURNS = 3;
-/** Sessions one sweep takes up; the next one goes on. */
-const SWEEP_SESSIONS_MAX = 1000;
-/** Sessions that one worker drives at once; most of the time a session waits for a model. */
-export const SESSIONS_AT_ONCE = 1000;
 
 export type WorkerOptions = {
   readonly store: LogStore;
@@ -62,17 +52,21 @@ export type WorkerOptions = {
   /** Whether rehearsals are what is driven here; elsewhere their tools would act. */
   readonly rehearsal: boolean;
   readonly dispatcher: Dispatcher;
-  /** Sessions driven at once. */
-  readonly sessionsMax: number;
+  readonly limits: WorkLimits;
 };
 
 /** `done` answers with what ended the driver, if it was not the session's rest. */
 export type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
 
+const LATER: Taken = { kind: 'later', afterMs: LATER_MS };
+
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #driving = new Map<string, Driving>();
-  readonly #claiming = new Map<string, Promise<Driving | undefined>>();
+  readonly #claiming = new Map<string, Promise<Driving | 'later' | undefined>>();
+  readonly #claims: Claims;
+  readonly #slots: ToolSlots;
+  readonly #stopping = new AbortController();
   readonly #unsubscribe: () => void;
   /** Sessions that wait for the store, and what they were told. */
   readonly #waiting = new Map<string, StorageError>();
@@ -86,7 +80,22 @@ export class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#lookedAt = options.clock.monotonic();
-    this.#unsubscribe = options.store.changes((change) => this.#changed(change));
+    this.#claims = new Claims({
+      ...options,
+      shared: options.dispatcher.shared,
+      encoderOf: (definition) => this.#encoderOf(definition),
+      ring: (session) => this.ring(session),
+      gate: () => this.gate(),
+      isClosing: () => this.#closing,
+      waits: (session, fault) => this.#waits(session, fault),
+    });
+    this.#slots = new ToolSlots(options.limits.tools, () => this.#lookAll());
+    const changes = options.store.changes((change) => this.#changed(change));
+    const atRisk = options.store.leasesAtRisk?.(() => this.#lookAll(true));
+    this.#unsubscribe = () => {
+      changes();
+      atRisk?.();
+    };
     this.#keepLeases();
   }
 
@@ -111,11 +120,19 @@ export class Worker {
 
   /** Begins to take what the dispatcher hands out. */
   async start(): Promise<void> {
-    const { dispatcher, sessionsMax } = this.#options;
-    await dispatcher.start({
+    await this.#options.dispatcher.start({
       take: (session) => this.#take(session),
-      room: () => sessionsMax - this.#driving.size - this.#claiming.size,
+      room: () => this.#room(),
     });
+  }
+
+  #room(): number {
+    const { sessions = SESSIONS_AT_ONCE } = this.#options.limits;
+    return sessions - this.#driving.size - this.#claiming.size;
+  }
+
+  #lookAll(doubtful = false): void {
+    for (const { driver } of this.#driving.values()) driver.look(doubtful);
   }
 
   /** The store's gate as it stands now. */
@@ -179,26 +196,26 @@ export class Worker {
   }
 
   async #sweep(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store, clock, owner, isGone, dispatcher, knows } = this.#options;
     const due = await store.sessions({ dueBy: clock.now(), limit: SWEEP_SESSIONS_MAX });
     for (const { session, summary } of due) {
       await this.#ringIn(session);
-      if (this.#options.knows(summary.agent)) this.wake(session, 'swept', summary.tenant);
+      if (knows(summary.agent)) this.wake(session, 'swept', summary.tenant);
     }
     if ((await this.gate()).mode === 'frozen') return;
-    const rows = await store.sessions({ canGoOn: true, limit: SWEEP_SESSIONS_MAX });
-    for (const { session, summary, lease } of rows)
-      if (this.#options.knows(summary.agent) && !this.#isTaken(session, lease))
-        this.wake(session, 'swept', summary.tenant);
-  }
-
-  /** Driven here, or by a neighbour that is there: to claim it would be to read its log for nothing. */
-  #isTaken(session: string, lease: SessionRow['lease']): boolean {
-    const { clock, isGone, owner } = this.#options;
-    if (this.#driving.has(session) || this.#tooNew.has(session)) return true;
-    return (
-      lease !== undefined && lease.owner.id !== owner.id && lease.until > clock.now() && !isGone(lease.owner)
-    );
+    await sweepFree({
+      store,
+      clock,
+      owner,
+      isGone,
+      shared: dispatcher.shared,
+      isWanted: ({ session, summary }) =>
+        knows(summary.agent) && !this.#driving.has(session) && !this.#tooNew.has(session),
+      wake: ({ session, summary }) => this.wake(session, 'swept', summary.tenant),
+      take: ({ session }) => {
+        if (this.#room() > 0) void this.#take(session);
+      },
+    });
   }
 
   /** One session that cannot be read must not keep the others from being looked at. */
@@ -224,19 +241,24 @@ export class Worker {
   }
 
   async #take(session: string): Promise<Taken> {
-    if (this.#closing) return { kind: 'later', afterMs: LATER_MS };
+    if (this.#closing) return LATER;
     try {
-      const driving = await this.drive(session);
-      if (driving) return { kind: 'driven', rested: driving.done };
-      return this.#closing ? { kind: 'later', afterMs: LATER_MS } : { kind: 'nothing' };
+      const claimed = await this.#drive(session);
+      if (claimed === 'later' || this.#closing) return LATER;
+      return claimed ? { kind: 'driven', rested: claimed.done } : { kind: 'nothing' };
     } catch (error) {
       this.#warn(session, error);
       return { kind: 'nothing' };
     }
   }
 
-  /** Starts or wakes the driver; undefined where there is nothing to do or another process drives. */
+  /** Starts or wakes the driver, whatever the limits; undefined where there is nothing to do or another process drives. */
   async drive(session: string): Promise<Driving | undefined> {
+    const claimed = await this.#drive(session, { withinLimits: false });
+    return claimed === 'later' ? undefined : claimed;
+  }
+
+  async #drive(session: string, { withinLimits = true } = {}): Promise<Driving | 'later' | undefined> {
     for (;;) {
       const running = this.#driving.get(session);
       if (running) {
@@ -249,7 +271,7 @@ export class Worker {
       await Promise.allSettled([claiming]);
     }
     // One claim at a time: a second one would raise the epoch and fence the driver that the first has started.
-    const claim = this.#claim(session);
+    const claim = this.#claim(session, withinLimits);
     this.#claiming.set(session, claim);
     try {
       return await claim;
@@ -258,30 +280,9 @@ export class Worker {
     }
   }
 
-  async #claim(session: string): Promise<Driving | undefined> {
-    const { sessions, store } = this.#options;
-    const live = new LiveSession(session, (definition) => this.#encoderOf(definition));
-    // What is not known yet is read once, for the driver and for commands.
-    if (!sessions.has(session)) {
-      await live.refresh(store);
-      sessions.keep(live);
-    }
-    await this.ring(session);
-    const state = await sessions.state(session);
-    const { mode } = await this.gate();
-    if (!canGoOn(state) || this.#closing || mode === 'frozen') return undefined;
-    if (state.rehearsal !== this.#options.rehearsal) return undefined;
-    const agent = this.#options.agent(state.agent.name);
-    const since = this.#options.clock.monotonic();
-    const claim = await this.#ask(session);
-    if (!claim.won) return undefined;
-    if (this.#closing) {
-      await this.#options.store.release(session, claim.epoch);
-      return undefined;
-    }
-    const driving = this.#launch(live, { epoch: claim.epoch, since }, agent);
-    this.#driving.set(session, driving);
-    return driving;
+  async #claim(session: string, withinLimits: boolean): Promise<Driving | 'later' | undefined> {
+    const won = await this.#claims.claim(session, withinLimits);
+    return typeof won === 'object' ? this.#launch(won, this.#options.agent(won.state.agent.name)) : won;
   }
 
   #encoderOf({ name, model }: AgentDefinition): Encoder | undefined {
@@ -290,24 +291,12 @@ export class Worker {
     return model.provider === agent.definition.model.provider ? agent.model.encoder : undefined;
   }
 
-  async #ask(session: string): Promise<Claim> {
-    const { store, owner, clock, isGone } = this.#options;
-    try {
-      const claim = await store.claim({ session, owner, now: clock.now(), leaseMs: LEASE_MS, isGone });
-      this.#waits(session, undefined);
-      return claim;
-    } catch (error) {
-      if (error instanceof StorageError) this.#waits(session, error);
-      throw error;
-    }
-  }
-
   #waits(session: string, fault: StorageError | undefined): void {
     if (fault) this.#waiting.set(session, fault);
     else this.#waiting.delete(session);
   }
 
-  #launch(live: LiveSession, { epoch, since }: { epoch: number; since: number }, agent: Agent): Driving {
+  #launch({ live, epoch, since, lost }: Won, agent: Agent): Driving {
     const { session } = live;
     const driver = new Driver({
       session,
@@ -326,20 +315,26 @@ export class Worker {
         faults: this.#options.faults,
         prices: this.#options.prices,
         blob: (digest) => this.#options.store.blob(digest),
+        slots: this.#slots,
         onDelta: (delta) => this.#options.onDelta(session, delta),
         onLate: (news) => this.#late(session, news),
       },
     });
-    return { driver, done: this.#run(session, epoch, driver) };
+    const driving = { driver, done: this.#run(session, driver, backoffAfter(lost)) };
+    this.#driving.set(session, driving);
+    return driving;
   }
 
-  async #run(session: string, epoch: number, driver: Driver): Promise<unknown> {
-    const ended = await this.#runOut(session, epoch, driver);
+  async #run(session: string, driver: Driver, waitMs: number): Promise<unknown> {
+    // It holds its lease meanwhile, so that no other worker tries before its time.
+    if (waitMs > 0) await sleep(this.#options.clock, waitMs, this.#stopping.signal);
+    const ended = await this.#runOut(session, driver);
     this.#options.dispatcher.look();
     return ended;
   }
 
-  async #runOut(session: string, epoch: number, driver: Driver): Promise<unknown> {
+  async #runOut(session: string, driver: Driver): Promise<unknown> {
+    const { epoch } = driver;
     let rested: Rest;
     try {
       rested = await driver.run();
@@ -350,9 +345,11 @@ export class Worker {
       // Fenced: another worker has taken over, which is how it should be.
       if (error instanceof FencedError) return undefined;
       this.#warn(session, error);
+      await this.#claims.failed(session, epoch, error).catch((then: unknown) => this.#warn(session, then));
       return error;
     }
     this.#driving.delete(session);
+    this.#claims.ended(session);
     try {
       await this.#options.store.release(session, epoch);
     } catch (error) {
@@ -436,6 +433,7 @@ export class Worker {
   /** Starts nothing more, lets what runs end for `drainMs`, and gives the sessions back. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true;
+    this.#stopping.abort();
     this.#unsubscribe();
     const stopped = this.#options.dispatcher.stop().catch((error: unknown) => this.#warn('', error));
     const drivings = [...this.#driving.values()];

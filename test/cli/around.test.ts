@@ -24,9 +24,11 @@ test('sessions-are-one-a-line: the most urgent state of each, last changed first
   const { stdout, code } = await place.onrecord('sessions');
   const [head, one, two] = stdout.split('\n');
   expect(code).toBe(0);
-  expect(head).toMatch(/^session +status +agent +title +turns +cost +last activity$/);
+  expect(head).toMatch(/^session +status +agent +title +turns +cost +waits for +last activity$/);
   expect(one).toMatch(
-    new RegExp(`^${second}  ▲ waiting  clerk  Write\\. +1 +\\$0\\.0000 +\\d\\d:\\d\\d:\\d\\d UTC$`),
+    new RegExp(
+      `^${second}  ▲ waiting  clerk  Write\\. +1 +\\$0\\.0000 +decision [\\d.]+ m?s +\\d\\d:\\d\\d:\\d\\d UTC$`,
+    ),
   );
   expect(two).toMatch(
     new RegExp(`^${first}  ✓ done +clerk  Say hello to everybody in the house\\.[ ]+1 +\\$0\\.5000`),
@@ -73,7 +75,7 @@ test('doctor-is-content: nothing to say ends with 0', async () => {
   await place.onrecord('run', 'clerk', 'x');
   const { code, stdout } = await place.onrecord('doctor');
   expect(stdout).toMatch(/^✓ program +\d+\.\d+\.\d+, Node \d+\.\d+\.\d+, SQLite \d+\.\d+/);
-  expect(stdout).toMatch(/^✓ store +.*log\.db, \d+ kB, format 2/m);
+  expect(stdout).toMatch(/^✓ store +.*log\.db, \d+ kB, format 3/m);
   expect(stdout).toMatch(/^✓ integrity +1 session, heads match/m);
   expect(stdout).toContain('All is well.');
   expect(code).toBe(0);

@@ -106,9 +106,10 @@ export const describeForks = (name: string, fresh: () => Promise<LogStore>): voi
       await grow(store, 'p', ['a']);
       const blob = blobOf(Buffer.from('of the refused fork'));
       const append = { ...(await forking(store, 'f', ['p', 1], ['x'])), fork: { parent: 'p', seq: 9 } };
+      const beside = await forking(store, 'g', ['p', 1], ['y']);
       const ends = await Promise.allSettled([
         store.append({ ...append, expected: 9, blobs: [blob] }),
-        store.append(await forking(store, 'g', ['p', 1], ['y'])),
+        store.append(beside),
       ]);
       expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
       expect(await store.blob(blob.digest)).toBeUndefined();
@@ -122,7 +123,7 @@ export const describeForks = (name: string, fresh: () => Promise<LogStore>): voi
       await store.claim({ session: 'p', ...at });
       await store.claim({ session: 'p', ...at });
       await fork(store, 'f', ['p', 1]);
-      expect(await store.claim({ session: 'f', ...at })).toEqual({ won: true, epoch: 1 });
+      expect(await store.claim({ session: 'f', ...at })).toMatchObject({ won: true, epoch: 1 });
       expect(await store.renew('p', 2, 500)).toBe(true);
     });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryLog } from '../../src/log/memory.ts';
 import type { LogStore } from '../../src/log/store.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { audit } from '../kit/audit.ts';
 import { calm, type FakeClock } from '../kit/clock.ts';
 import { Stage } from '../kit/stage.ts';

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { LogEvent } from '../../src/event/events.ts';
 import { FaultPlan, faultPlanSchema, faultWords, type Fault } from '../../src/suite/fault-plan.ts';
-import type { Rest } from '../../src/worker/driver.ts';
+import type { Rest } from '../../src/worker/rest.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { audit } from '../kit/audit.ts';
 import { calm, seededRandom, until } from '../kit/clock.ts';

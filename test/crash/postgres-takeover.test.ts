@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { systemClock } from '../../src/clock.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { verify } from '../../src/replay/verify.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { PROGRAM } from '../../src/worker/program.ts';
 import type { RuntimeOptions } from '../../src/worker/runtime-options.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';

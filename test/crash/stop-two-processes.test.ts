@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../../src/clock.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
 import type { LogStore } from '../../src/log/store.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { calm } from '../kit/clock.ts';
 import { openSqlite, tempFolder } from '../kit/folder.ts';

@@ -12,7 +12,7 @@ import type { ScriptCall, ScriptReply } from '../../src/model/script.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import type { CallState } from '../../src/session/state.ts';
 import type { Tool } from '../../src/tool/tool.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { calm, FakeClock, seededRandom, until } from '../kit/clock.ts';

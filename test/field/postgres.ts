@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { startChild } from '../kit/child.ts';
 import { CutWire } from '../kit/cut-wire.ts';

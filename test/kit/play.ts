@@ -10,7 +10,7 @@ import { isOnrecordError } from '../../src/errors.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
 import { next, waiting } from '../../src/session/next.ts';
 import { findCall, type SessionState } from '../../src/session/state.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { fold } from './audit.ts';
 import { calm } from './clock.ts';
 import { Stage } from './stage.ts';

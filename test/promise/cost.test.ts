@@ -9,7 +9,7 @@ import type { Model, ModelReply } from '../../src/model/model.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { spendBy, spendLines, spendOf } from '../../src/view/spend.ts';
 import { seededRandom, FakeClock } from '../kit/clock.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AskTerms } from '../../src/event/definition.ts';
 import { genesis } from '../../src/event/envelope.ts';
 import type { CallState } from '../../src/session/state.ts';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { audit } from '../kit/audit.ts';
 import { summary } from '../kit/chain.ts';
 import { calm } from '../kit/clock.ts';

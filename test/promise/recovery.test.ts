@@ -1,6 +1,6 @@
 /** A process is gone: what is picked up, by whom, when, and what is never done twice. */
 import { describe, expect, test } from 'vitest';
-import { LEASE_MS } from '../../src/worker/worker.ts';
+import { LEASE_MS } from '../../src/worker/claims.ts';
 import { audit } from '../kit/audit.ts';
 import { calm, until } from '../kit/clock.ts';
 import { MemoryLog } from '../../src/log/memory.ts';

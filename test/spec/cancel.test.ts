@@ -1,6 +1,7 @@
 /** A cancel, in every phase of a turn: what stops, what lands, what stays in doubt, and what the receipt says. */
 import { describe, expect, test } from 'vitest';
-import type { NewEvent, Receipt } from '../../src/event/events.ts';
+import type { NewEvent } from '../../src/event/events.ts';
+import type { Receipt } from '../../src/event/content.ts';
 import {
   accepted,
   ANNA,

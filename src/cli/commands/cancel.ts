@@ -1,6 +1,6 @@
 /** onrecord cancel: stops the running turn and prints the receipt. */
 import type { CallId } from '../../event/call-id.ts';
-import type { Receipt } from '../../event/events.ts';
+import type { Receipt } from '../../event/content.ts';
 import { countOf } from '../../view/format.ts';
 import type { Reading } from '../../view/reading.ts';
 import type { Cli } from '../cli.ts';

@@ -25,11 +25,11 @@ import { pad } from '../terminal/cells.ts';
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Begin', ['init', 'help']],
   ['Work', ['run', 'send', 'resume', 'cancel']],
-  ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'mode']],
+  ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'unpark', 'mode']],
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'anchor', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],
-  ['Run it', ['serve', 'tokens', 'agents', 'tools', 'mcp', 'models', 'doctor']],
+  ['Run it', ['serve', 'worker', 'tokens', 'agents', 'tools', 'mcp', 'models', 'doctor']],
   ['Keep', ['backup', 'restore', 'copy', 'migrate']],
 ];
 

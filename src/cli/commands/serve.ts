@@ -1,14 +1,14 @@
 /** onrecord serve: the HTTP door, and the work of every session behind it. */
 import { relative } from 'node:path';
-import { systemClock } from '../../clock.ts';
 import { badInput } from '../../errors.ts';
-import type { Logger } from '../../tool/tool.ts';
-import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
+import { dispatcherOf } from '../dispatch.ts';
 import { EXIT } from '../exit-code.ts';
 import { givenOption } from '../given.ts';
 import { localToken } from '../local-token.ts';
+import { OPERATOR_LOG } from '../operator-log.ts';
 import { line, SIGN, theirs } from '../terminal/shown.ts';
+import { untilStopped } from '../until-stopped.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -28,11 +28,12 @@ export const serve: Command = {
     const { openRuntime } = await import('../../worker/runtime.ts');
     const { listen } = await import('../../server/listen.ts');
     const log = OPERATOR_LOG;
-    const { agents } = await cli.config();
+    const { agents, work } = await cli.config();
     const store = await cli.store();
     const notify = await cli.channels();
     const prices = await cli.priceOverrides();
     const telemetry = await cli.telemetry({ log, stays: true });
+    const dispatcher = await dispatcherOf(cli, log);
     const runtime = await openRuntime({
       store,
       agents,
@@ -41,6 +42,8 @@ export const serve: Command = {
       ...(telemetry && { telemetry }),
       ...(prices && { prices }),
       drive: input.options['drive'] !== false,
+      ...(work && { limits: work }),
+      ...(dispatcher && { dispatcher }),
     });
     try {
       const door = await listen({
@@ -59,7 +62,7 @@ export const serve: Command = {
         line`  Your token is in ${theirs(relative(cli.cwd, path))}. The description is at ${`${door.url}/docs`}.`,
       );
       if (cli.screen.jsonMode) cli.screen.jsonLine({ url: door.url, token: path, signIn });
-      await stopped(cli);
+      await untilStopped(cli);
       cli.screen.note(line`Stopping: streams end, requests finish, what runs is given back.`);
       await door.close();
     } finally {
@@ -83,26 +86,3 @@ const address = (input: Input): { host: string; port: number; names: readonly st
 
 const listed = (input: Input, option: string): readonly string[] =>
   (givenOption(input, option) ?? '').split(',').filter((one) => one !== '');
-
-/** Until Ctrl C, or until whoever runs the process asks it to end. */
-const stopped = async ({ interrupt }: Cli): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = (): void => resolve();
-  // The event loop is kept by the server's socket, not by this wait.
-  if (interrupt.signal.aborted) end();
-  interrupt.signal.addEventListener('abort', end, { once: true });
-  process.once('SIGTERM', end);
-  await promise;
-  process.removeListener('SIGTERM', end);
-};
-
-/** One line of JSON for each thing an operator should know, on stderr. */
-const say = (level: string, message: string, data: object = {}): void => {
-  const at = new Date(systemClock.now()).toISOString();
-  process.stderr.write(`${JSON.stringify({ at, level, message, ...data })}\n`);
-};
-
-const OPERATOR_LOG: Logger = {
-  info: (message, data) => say('info', message, data),
-  warn: (message, data) => say('warn', message, data),
-};

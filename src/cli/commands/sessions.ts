@@ -1,12 +1,14 @@
 /** onrecord sessions: what there is, last changed first. */
+import { systemClock } from '../../clock.ts';
 import { badInput } from '../../errors.ts';
 import type { SessionStatus } from '../../event/summary.ts';
 import type { SessionRow } from '../../log/store.ts';
 import { formatCost, formatCount } from '../../view/format.ts';
 import { STATUS_WORDS } from '../../view/session-head.ts';
+import { waitsShort } from '../../view/waits.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
-import { isHeld, modeLines, storeMode } from '../gate.ts';
+import { isHeld, isParked, modeLines, storeMode } from '../gate.ts';
 import { statusShown } from '../session-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { dim, line, own, SIGN, theirs, whole } from '../terminal/shown.ts';
@@ -40,10 +42,11 @@ export const sessions: Command = {
     const rows = found.slice(0, limit);
     if (screen.jsonMode) {
       screen.json(
-        rows.map(({ session, head, summary, fork }) => ({
+        rows.map(({ session, head, summary, fork, lease }) => ({
           session,
           events: head,
           ...summary,
+          ...(lease && { lease: { worker: lease.owner.id, until: lease.until } }),
           ...(fork && { fork }),
         })),
       );
@@ -87,8 +90,9 @@ const queryOf = (
 const isStatus = (status: unknown): status is SessionStatus =>
   typeof status === 'string' && Object.hasOwn(STATUS_WORDS, status);
 
-const sessionTable = (screen: Screen, rows: readonly SessionRow[]): readonly ReturnType<typeof line>[] =>
-  table(
+const sessionTable = (screen: Screen, rows: readonly SessionRow[]): readonly ReturnType<typeof line>[] => {
+  const now = systemClock.now();
+  return table(
     [
       { key: 'session', title: own('session') },
       { key: 'status', title: own('status') },
@@ -96,21 +100,26 @@ const sessionTable = (screen: Screen, rows: readonly SessionRow[]): readonly Ret
       { key: 'title', title: own('title'), least: 12, enough: 20 },
       { key: 'turns', title: own('turns'), align: 'right', drop: 3 },
       { key: 'cost', title: own('cost'), align: 'right', drop: 2 },
+      { key: 'waits', title: own('waits for'), drop: 4 },
       { key: 'last', title: own('last activity'), align: 'right' },
     ],
-    rows.map(({ session, summary }): Row => {
+    rows.map(({ session, summary, lease }): Row => {
       const { agent, title, status, turns, cost, updatedAt } = summary;
       return {
         session: whole(session),
-        status: isHeld(summary)
-          ? line`${SIGN.wait} frozen`
-          : statusShown(status, theirs(status === 'in-doubt' ? 'in doubt' : status)),
+        status: isParked(summary)
+          ? line`${SIGN.fail} parked`
+          : isHeld(summary)
+            ? line`${SIGN.wait} frozen`
+            : statusShown(status, theirs(status === 'in-doubt' ? 'in doubt' : status)),
         agent: theirs(agent),
         title: theirs(title),
         turns: theirs(formatCount(turns)),
         cost: theirs(formatCost(cost ?? undefined)),
+        waits: theirs(waitsShort(summary, { now, driven: lease !== undefined && lease.until > now })),
         last: theirs(screen.time(updatedAt)),
       };
     }),
     { look: screen.look },
   ).lines;
+};

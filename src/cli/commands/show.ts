@@ -16,6 +16,7 @@ import { knownEvents, readKnown } from '../record.ts';
 import { openNamed } from '../named-record.ts';
 import { nextSteps } from '../session-ending.ts';
 import { headLines } from '../session-lines.ts';
+import { waitsLines } from '../waits-lines.ts';
 import { eventLines, storedBytes, unknownLines } from '../show-event.ts';
 import { showReply } from '../show-reply.ts';
 import { showRequest } from '../show-request.ts';
@@ -174,6 +175,7 @@ const showReading = async (
   const gate = await storeMode(store);
   screen.out(
     ...headLines(sessionHead(reading), screen.look),
+    ...(past.length > 0 ? [] : await waitsLines(store, reading.state)),
     ...(await familyLines(store, reading)),
     ...modeLines('This session', sessionMode(reading.events), cli, screen.look),
     ...(past.length > 0 ? [] : modeLines('The whole store', gate, cli, screen.look)),

@@ -9,7 +9,8 @@
  * reply and a cancel end the exchange, and the first reason counts.
  */
 import { bug, isOnrecordError } from '../../errors.ts';
-import type { RequestProblem, Wire } from '../../event/events.ts';
+import type { RequestProblem } from '../../event/events.ts';
+import type { Wire } from '../../event/content.ts';
 import type { SecretMask } from '../../secret/mask.ts';
 import type { Delta, ModelReply, ModelRequest } from '../model.ts';
 import type { Credential } from './credential.ts';

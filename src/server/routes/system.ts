@@ -6,7 +6,7 @@ import { body, json, PROBLEM } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow } from '../guard.ts';
 import { ProblemError } from '../problem.ts';
-import { newMode, page, sessionId, sessionShape } from '../schemas.ts';
+import { newMode, newUnpark, page, sessionId, sessionShape } from '../schemas.ts';
 import { sessionView, stateFor } from '../shown.ts';
 
 const agentShape = z
@@ -59,6 +59,14 @@ const setMode = createRoute({
   },
 });
 
+const unpark = createRoute({
+  method: 'post',
+  path: '/sessions/{session}/unpark',
+  summary: 'Let workers try a session again that was parked, because its drivers were lost again and again.',
+  request: { params: z.object({ session: sessionId }), body: body(newUnpark) },
+  responses: { 200: json(sessionShape, 'It is not parked any more.'), default: PROBLEM },
+});
+
 export const systemRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   const { runtime } = door;
   app.openapi(agents, (context) => {
@@ -88,6 +96,14 @@ export const systemRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
     await stateFor(door, caller, session);
     const { mode, reason } = context.req.valid('json');
     await runtime.setMode(mode, { session, by: caller.actor, ...(reason !== undefined && { reason }) });
+    return context.json(sessionView(await runtime.state(session)), 200);
+  });
+  app.openapi(unpark, async (context) => {
+    const caller = allow(context, 'operate');
+    const { session } = context.req.valid('param');
+    await stateFor(door, caller, session);
+    const { reason } = context.req.valid('json');
+    await runtime.unpark(session, { by: caller.actor, ...(reason !== undefined && { reason }) });
     return context.json(sessionView(await runtime.state(session)), 200);
   });
 };
