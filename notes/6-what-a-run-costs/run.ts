@@ -219,6 +219,8 @@ const claims = ({ attempts, total, sent }: Told, findings: Findings): void => {
   const lost = attempts.filter(({ billed }) => billed === 'maybe');
   findings.figure(`${sent} requests`);
   findings.figure(`${answered.length} answers`);
+  findings.figure(`${attempts.filter(({ attempt }) => attempt > 1).length} of ${sent}`);
+  findings.figure(`${lost.length} lost`);
   findings.shown(
     'every request that came to the provider is on record',
     'its count beside the record’s',
