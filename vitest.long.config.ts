@@ -20,6 +20,7 @@ const config: ViteUserConfig = defineConfig({
             'test/crash/simulation.test.ts',
             'test/examples/killed.test.ts',
             'test/model/openai-split.test.ts',
+            'test/room/repeatable.test.ts',
             'test/server/restart.test.ts',
             'test/verify/bit-flip.test.ts',
           ],

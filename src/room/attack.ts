@@ -9,8 +9,9 @@ import type { Engine } from './level.ts';
 
 /** What is planted on the host for an attack to find, and told to it. */
 export type Canary = {
-  /** Stands in the environment, in `path` and nowhere else. */
+  /** Stands in the environment, in a store and in a file beside it, and nowhere else. */
   readonly secret: string;
+  /** The store. */
   readonly path: string;
   readonly folder: string;
   /** A service on 127.0.0.1. */
@@ -22,33 +23,43 @@ export type Attack = {
   readonly name: string;
   readonly engine: Engine;
   readonly code: string;
+  /** What comes of it where the room holds, in a few words. */
+  readonly held: string;
   /** Why the outcome is wrong; undefined where the room held. */
   readonly wrong: (end: RoomEnd) => string | undefined;
+  /** It is told the secret that it searches for. */
+  readonly searches?: true;
 };
+
+type Expected = Pick<Attack, 'held' | 'wrong'>;
 
 const saidOf = (end: RoomEnd): string => {
   if (end.kind === 'failed') return `${end.why}: ${end.message.slice(0, 200)}`;
   return end.kind === 'done' ? `the value ${(end.value ?? 'nothing').slice(0, 200)}` : 'a pause';
 };
 
-const fails =
-  (...whys: readonly Why[]) =>
-  (end: RoomEnd): string | undefined =>
+/** The run ends in one of these ways. */
+const fails = (...whys: readonly Why[]): Expected => ({
+  held: `ends: ${whys.map((why) => `\`${why}\``).join(' or ')}`,
+  wrong: (end) =>
     end.kind === 'failed' && whys.includes(end.why)
       ? undefined
-      : `expected ${whys.join(' or ')}, got ${saidOf(end)}`;
+      : `expected ${whys.join(' or ')}, got ${saidOf(end)}`,
+});
 
-const gives =
-  (...values: readonly Json[]) =>
-  (end: RoomEnd): string | undefined =>
+/** The program says this, which is that it got nothing. */
+const gives = (...values: readonly Json[]): Expected => ({
+  held: 'gets nothing',
+  wrong: (end) =>
     end.kind === 'done' && values.some((value) => end.value === JSON.stringify(value))
       ? undefined
-      : `expected ${values.map((value) => JSON.stringify(value)).join(' or ')}, got ${saidOf(end)}`;
+      : `expected ${values.map((value) => JSON.stringify(value)).join(' or ')}, got ${saidOf(end)}`,
+});
 
 /** Each member names one try; its value is how it ended, and must match. */
-const tries =
-  (expected: RegExp) =>
-  (end: RoomEnd): string | undefined => {
+const tries = (expected: RegExp): Expected => ({
+  held: 'gets nothing',
+  wrong: (end) => {
     if (end.kind !== 'done') return `expected a list of tries, got ${saidOf(end)}`;
     const list = JSON.parse(end.value ?? 'null') as Json;
     if (!isJsonObject(list)) return `expected a list of tries, got ${saidOf(end)}`;
@@ -56,19 +67,22 @@ const tries =
     return through.length === 0
       ? undefined
       : through.map(([what, how]) => `${what}: ${JSON.stringify(how)}`).join('; ');
-  };
+  },
+});
 
-const quickjs = (name: string, code: string, wrong: Attack['wrong']): Attack => ({
+const either = (held: string, wrong: Attack['wrong']): Expected => ({ held, wrong });
+
+const quickjs = (name: string, code: string, expected: Expected): Attack => ({
   name,
   engine: 'quickjs',
   code,
-  wrong,
+  ...expected,
 });
-const node = (name: string, code: string, wrong: Attack['wrong']): Attack => ({
+const node = (name: string, code: string, expected: Expected): Attack => ({
   name,
   engine: 'node',
   code: `${TRY}\n${code}`,
-  wrong,
+  ...expected,
 });
 
 /** How each of several tries ended: "value ..." where it came through, else the error's code. */
@@ -113,6 +127,28 @@ for (const name of ['../evil', '/tmp/evil', 'a/b', '.hidden', '', 'x'.repeat(65)
 return said;`,
     tries(/^refused$/),
   ),
+  {
+    ...quickjs(
+      'search of all that can be reached for a credential',
+      `const seen = new Set(), found = [];
+const look = (value, at) => {
+  if (typeof value === 'string' && value.includes(input.secret)) found.push(at);
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null || value === input || seen.has(value)) return;
+  seen.add(value);
+  look(Object.getPrototypeOf(value), at + '.[[Prototype]]');
+  for (const key of Reflect.ownKeys(value)) {
+    const { value: held, get, set } = Object.getOwnPropertyDescriptor(value, key);
+    for (const one of [held, get, set]) look(one, at + '.' + String(key));
+  }
+};
+for (const [at, value] of Object.entries({ globalThis, files, tools, console })) look(value, at);
+try { null.x } catch (e) { look(e.stack, 'stack'); look(e, 'error') }
+for (const name of files.list()) look(files.read(name), name);
+return [found, seen.size > 300];`,
+      gives([[], true]),
+    ),
+    searches: true,
+  },
   quickjs('endless loop', 'for (;;);', fails('ticks')),
   quickjs('endless loop that catches', 'for (;;) try { for (;;); } catch {}', fails('ticks')),
   quickjs(
@@ -153,13 +189,21 @@ return said;`,
     fails('threw', 'output'),
   ),
   quickjs('huge result', 'return "x".repeat(4 << 20)', fails('output')),
-  quickjs('huge error', 'throw new Error("x".repeat(4 << 20))', (end) =>
-    end.kind === 'failed' && end.why === 'threw' && end.message.length <= 4000 ? undefined : saidOf(end),
+  quickjs(
+    'huge error',
+    'throw new Error("x".repeat(4 << 20))',
+    either('is cut', (end) =>
+      end.kind === 'failed' && end.why === 'threw' && end.message.length <= 4000 ? undefined : saidOf(end),
+    ),
   ),
-  quickjs('console flood', 'for (let i = 0; i < 5e4; i++) console.log("x".repeat(100)); return 1', (end) =>
-    end.kind === 'done' && end.console.droppedLines > 40_000 && end.console.text.length <= 65_536
-      ? undefined
-      : saidOf(end),
+  quickjs(
+    'console flood',
+    'for (let i = 0; i < 5e4; i++) console.log("x".repeat(100)); return 1',
+    either('is cut, and counted', (end) =>
+      end.kind === 'done' && end.console.droppedLines > 40_000 && end.console.text.length <= 65_536
+        ? undefined
+        : saidOf(end),
+    ),
   ),
   quickjs(
     'disk of files',
@@ -169,15 +213,16 @@ return said;`,
   quickjs(
     'prototypes in a result',
     'return JSON.parse(\'{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}\')',
-    (end) =>
+    either('is data', (end) =>
       end.kind === 'done' && ({} as { polluted?: 1 }).polluted === undefined ? undefined : saidOf(end),
+    ),
   ),
   quickjs(
     'language changed under the room',
     `JSON.stringify = () => '"forged"'; Promise.prototype.then = () => 1; Reflect.apply = () => 1; String = () => 'forged';
 Array.prototype.push = () => 1; Object.prototype.toString = () => 'forged';
 return { real: 1 }`,
-    gives({ real: 1 }),
+    { ...gives({ real: 1 }), held: 'changes nothing outside the program' },
   ),
   quickjs('code that closes the wrapper', '}); for (;;); (async () => {', fails('ticks')),
 ];
@@ -196,13 +241,44 @@ for (const path of ['/etc/shadow', '/root/.ssh', '/home', input.path, input.fold
 return tried;`,
     tries(FAILED_FILE),
   ),
-  node(
-    'environment and /proc',
-    `const fs = require('fs');
+  {
+    ...node(
+      'search of every file for a credential',
+      `const fs = require('fs'); let files = 0; const found = [], secret = Buffer.from(input.secret);
+const holds = (path) => {
+  const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK), block = Buffer.alloc(4 << 20);
+  try {
+    for (let at = 0, read; (read = fs.readSync(fd, block, 0, block.length, path.startsWith('/proc/') ? null : at)) > 0; at += Math.max(1, read - secret.length))
+      if (block.subarray(0, read).includes(secret)) return true;
+    return false;
+  } finally { fs.closeSync(fd); }
+};
+// Its own memory has the secret, because it was told; a kernel's log and memory have no end.
+const leave = /^\\/proc\\/(?:.*\\/)?(?:mem|kcore|kmsg|pagemap|task)$|^\\/dev\\/(?:zero|full|u?random|null|tty)/;
+const walk = (path) => {
+  if (leave.test(path)) return;
+  let stat; try { stat = fs.lstatSync(path); } catch { return; }
+  if (stat.isDirectory()) { let names = []; try { names = fs.readdirSync(path); } catch {} for (const name of names) walk(path === '/' ? '/' + name : path + '/' + name); return; }
+  if (!stat.isFile()) return;
+  try { if (holds(path)) found.push(path); files++; } catch {}
+};
+walk('/');
+for (const path of [input.folder, input.path, input.folder + '/key.txt']) walk(path);
+return [found, files > 20];`,
+      gives([[], true]),
+    ),
+    searches: true,
+  },
+  {
+    ...node(
+      'environment and /proc',
+      `const fs = require('fs');
 const text = [JSON.stringify(process.env), ...fs.readdirSync('/proc').filter((n) => /^[0-9]+$/.test(n)).map((n) => fs.readFileSync('/proc/' + n + '/environ', 'utf8'))].join();
 return [text.includes(input.secret), Object.keys(process.env).sort().join()];`,
-    gives([false, 'HOME,LANG,PATH,TZ']),
-  ),
+      gives([false, 'HOME,LANG,PATH,TZ']),
+    ),
+    searches: true,
+  },
   node(
     'store of the runtime',
     `const { DatabaseSync } = require('node:sqlite');
@@ -235,8 +311,9 @@ return tried;`,
 let lived = 0, refused = 0;
 for (let i = 0; i < 100; i++) await new Promise((ok) => { let c; try { c = spawn('/bin/node', ['-e', 'setTimeout(()=>{},9e9)']); } catch { refused++; return ok(); } c.on('error', () => { refused++; ok(); }); c.on('spawn', () => { lived++; ok(); }); });
 return lived < 40 && refused > 0;`,
-    (end) =>
-      end.kind === 'failed' && ['died', 'wall-time'].includes(end.why) ? undefined : gives(true)(end),
+    either('stops at the limit of processes', (end) =>
+      end.kind === 'failed' && ['died', 'wall-time'].includes(end.why) ? undefined : gives(true).wrong(end),
+    ),
   ),
   node(
     'memory bomb in buffers',
@@ -253,7 +330,7 @@ return lived < 40 && refused > 0;`,
     'disk filler',
     `const fs = require('fs'); let bytes = 0;
 try { const f = fs.openSync('/tmp/fill', 'w'); const block = Buffer.alloc(1 << 20, 1); for (;;) bytes += fs.writeSync(f, block); } catch (e) { return [e.code, bytes <= 33 << 20]; }`,
-    gives(['ENOSPC', true], ['EFBIG', true]),
+    { ...gives(['ENOSPC', true], ['EFBIG', true]), held: 'stops at the size of /tmp' },
   ),
   node(
     'links out',
@@ -278,7 +355,9 @@ return Object.fromEntries(Object.entries(tried).map(([k, v]) => [k, v.startsWith
     'signals to the host',
     `for (const pid of [input.pid, process.ppid, 2]) if (pid > 1) await attempt('pid ' + pid, () => process.kill(pid, 'SIGKILL'));
 return Object.keys(tried).length === 0 ? { none: 'ESRCH' } : tried;`,
-    (end) => (end.kind === 'failed' && end.why === 'died' ? undefined : tries(/^(?:ESRCH|EPERM)$/)(end)),
+    either('reaches itself at most', (end) =>
+      end.kind === 'failed' && end.why === 'died' ? undefined : tries(/^(?:ESRCH|EPERM)$/).wrong(end),
+    ),
   ),
   node('killing itself', `process.kill(process.pid, 'SIGKILL')`, fails('died', 'wall-time')),
   node('end without an answer', 'process.exit(0)', fails('died')),

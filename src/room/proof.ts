@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { randomId, systemRandom } from '../clock.ts';
 import { LANGUAGE_ATTACKS, SYSTEM_ATTACKS, type Attack, type Canary } from './attack.ts';
 import type { RoomEnd } from './job.ts';
@@ -21,6 +22,8 @@ export type AttackOutcome = {
 /** Attacks are to reach their limits soon. */
 const LIMITS: Partial<RoomLimits> = { ticks: 1500, wallMs: 8000, memoryBytes: 32 * 1024 * 1024 };
 const SECRET_LENGTH = 24;
+/** A file that holds a credential, as people keep them beside a store. */
+export const KEY_FILE = 'key.txt';
 export const SECRET_NAME = 'ONRECORD_ROOM_CANARY';
 
 export class Bait {
@@ -49,7 +52,11 @@ export class Bait {
     const folder = mkdtempSync(join(tmpdir(), 'onrecord-bait-'));
     const path = join(folder, 'log.db');
     const secret = randomId(systemRandom, SECRET_LENGTH);
-    writeFileSync(path, secret);
+    const store = new DatabaseSync(path);
+    store.exec('CREATE TABLE keys (name TEXT, value TEXT)');
+    store.prepare('INSERT INTO keys VALUES (?, ?)').run(SECRET_NAME, secret);
+    store.close();
+    writeFileSync(join(folder, KEY_FILE), secret);
     process.env[SECRET_NAME] = secret;
     this.canary = { secret, path, folder, port, pid: process.pid };
   }
@@ -69,12 +76,10 @@ export class Bait {
   }
 }
 
-const SEARCH_FOR_SECRET = 'environment and /proc';
-
-/** One attack in a room of its own. The planted secret is told only to the one that searches for its text. */
+/** One attack in a room of its own. The planted secret is told only to those that search for its text. */
 export const attackOnce = async (rooms: Rooms, attack: Attack, bait: Bait): Promise<AttackOutcome> => {
   const { secret, ...told } = bait.canary;
-  const input = attack.name === SEARCH_FOR_SECRET ? { ...told, secret } : told;
+  const input = attack.searches ? { ...told, secret } : told;
   const { end } = await rooms.run(
     {
       code: attack.code,

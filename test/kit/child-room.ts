@@ -1,13 +1,11 @@
 /**
- * A process with rooms of its own: `attacks` proves a level and says what came of it, `system-attacks` only what is
- * tried with a whole Node; `loop` runs a program that does
+ * A process with rooms of its own: `attacks` proves a level and says what came of it; `loop` runs a program that does
  * not end, says so, and waits to be killed.
  *
- *   node child-room.ts attacks|system-attacks|loop LEVEL FOLDER
+ *   node child-room.ts attacks|loop LEVEL FOLDER
  */
 import type { Level } from '../../src/room/level.ts';
-import { SYSTEM_ATTACKS } from '../../src/room/attack.ts';
-import { attackOnce, Bait, proveLevel, roomsForAttacks, type AttackOutcome } from '../../src/room/proof.ts';
+import { proveLevel } from '../../src/room/proof.ts';
 import { openRooms } from '../../src/room/rooms.ts';
 import { calm } from './clock.ts';
 import { jobOf } from './rooms-job.ts';
@@ -18,14 +16,6 @@ const say = (value: object): void => void process.stdout.write(`${JSON.stringify
 if (what === 'attacks') {
   const { rooms, outcomes } = await proveLevel(level as Level, { folder });
   say({ rooms, outcomes: outcomes.map(({ attack, wrong }) => ({ attack, wrong })) });
-} else if (what === 'system-attacks') {
-  const bait = await Bait.plant();
-  const rooms = await roomsForAttacks(level as Level, { folder, engine: 'node' });
-  const outcomes: AttackOutcome[] = [];
-  for (const attack of SYSTEM_ATTACKS) outcomes.push(await attackOnce(rooms, attack, bait));
-  await rooms.close();
-  bait.take();
-  say({ rooms: rooms.facts, outcomes: outcomes.map(({ attack, wrong }) => ({ attack, wrong })) });
 } else {
   const rooms = await openRooms({
     level: level as Level,

@@ -1,0 +1,41 @@
+/** Attacks as tests: each in a room of its own, with something planted for it to find, and what came of it kept. */
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attack } from '../../src/room/attack.ts';
+import type { Level } from '../../src/room/level.ts';
+import { attackOnce, Bait, KEY_FILE, roomsForAttacks } from '../../src/room/proof.ts';
+import type { Rooms } from '../../src/room/rooms.ts';
+import { expectNothingLeft, roomFolder } from './rooms.ts';
+
+export const ATTACK_MS = 60_000;
+
+/** `tried` is told what came through, or undefined. */
+export const attacked = (
+  level: Level,
+  attacks: readonly Attack[],
+  tried: Map<string, string | undefined> = new Map(),
+): void => {
+  const engine = attacks[0]?.engine ?? 'quickjs';
+  let rooms: Rooms;
+  let bait: Bait;
+  beforeAll(async () => {
+    bait = await Bait.plant();
+    rooms = await roomsForAttacks(level, { engine, folder: roomFolder });
+  });
+  afterAll(async () => {
+    await rooms.close();
+    expect(readdirSync(bait.canary.folder).toSorted()).toEqual([KEY_FILE, 'log.db']);
+    bait.take();
+    await expectNothingLeft(roomFolder);
+  });
+  test.each(attacks.map((attack) => [attack.name, attack] as const))(
+    '%s',
+    async (_, attack) => {
+      const { wrong } = await attackOnce(rooms, attack, bait);
+      tried.set(attack.name, wrong);
+      expect(wrong).toBeUndefined();
+      expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    },
+    ATTACK_MS,
+  );
+};
