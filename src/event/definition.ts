@@ -40,6 +40,8 @@ export type ToolDefinition = {
   readonly previews: boolean;
   /** Tools that a call of this one may make calls of. Absent: none. */
   readonly calls?: readonly string[];
+  /** What bounds the programs that it runs: the name of a level. A session keeps the one that it began with. */
+  readonly level?: string;
   readonly server?: ServerOrigin;
   /** Digest over everything above, in canonical form. */
   readonly digest: Digest;

@@ -15,7 +15,7 @@ export type Service = {
 
 export const servedTool = (definition: ToolDefinition, service: Service): Tool => {
   const { name, description, inputSchema, effect, approval, timeoutMs, retry, labels, egress } = definition;
-  const { previews, calls, server } = definition;
+  const { previews, calls, level, server } = definition;
   const made = tool<unknown>({
     name,
     description,
@@ -27,6 +27,7 @@ export const servedTool = (definition: ToolDefinition, service: Service): Tool =
     labels,
     egress,
     ...(calls && { calls }),
+    ...(level !== undefined && { level }),
     ...(previews && {
       preview: async (_: unknown, { call }: ToolContext) =>
         (await service.preview(call)) ?? { title: `${name}, not looked at: this is a rehearsal`, blocks: [] },

@@ -109,6 +109,10 @@ export type ToolOptions<Input> = {
    * run again from the start after each of them; and of none that makes calls itself.
    */
   readonly calls?: readonly string[];
+  /** What bounds the programs that it runs, for example "gvisor". Part of what a session records of the tool. */
+  readonly level?: string;
+  /** The same tool at other levels, for sessions that began with one of them. */
+  readonly atOtherLevels?: readonly Tool[];
   /**
    * Shows the consequence of the exact arguments; must change nothing. Throw a ToolError for arguments that
    * can never run (the model is told, nobody is asked).
@@ -134,6 +138,8 @@ export type Tool = {
   readonly egress: boolean;
   /** Undefined: it makes no calls. */
   readonly calls: readonly string[] | undefined;
+  readonly level: string | undefined;
+  readonly atOtherLevels: readonly Tool[];
   readonly preview: ((input: never, context: ToolContext) => Promise<Preview> | Preview) | undefined;
   readonly reconcile: ((input: never, context: ToolContext) => Promise<Reconciled> | Reconciled) | undefined;
   readonly execute: (input: never, context: ToolContext) => unknown;
@@ -186,6 +192,8 @@ export function tool<Input>(options: ToolOptions<Input>): Tool {
     retry: { attempts, baseMs: retry?.baseMs ?? RETRY_BASE_MS, maxMs: retry?.maxMs ?? RETRY_MAX_MS },
     labels: { untrusted: options.labels?.untrusted ?? false, private: options.labels?.private ?? false },
     egress: options.egress ?? effect !== 'none',
+    level: options.level,
+    atOtherLevels: options.atOtherLevels ?? [],
     calls: calls && calls.length > 0 ? Object.freeze([...calls]) : undefined,
     preview: options.preview,
     reconcile: options.reconcile,

@@ -120,8 +120,9 @@ const checkContext = (context: ContextPlan, fail: (what: string) => never): Cont
   return context;
 };
 
-const toolDefinition = (tool: Tool): ToolDefinition => {
-  const { name, description, effect, approval, timeoutMs, retry, labels, egress, calls } = tool;
+/** What a session records of a tool. */
+export const toolDefinition = (tool: Tool): ToolDefinition => {
+  const { name, description, effect, approval, timeoutMs, retry, labels, egress, calls, level } = tool;
   const inputSchema = toJsonSchema(name, tool.inputSchema);
   // What a person is asked about is what the tool takes, not what its schema makes of it afterwards.
   const previews = tool.preview !== undefined || changesInput(tool.inputSchema);
@@ -137,6 +138,7 @@ const toolDefinition = (tool: Tool): ToolDefinition => {
     egress,
     previews,
     ...(calls && { calls }),
+    ...(level !== undefined && { level }),
     ...(tool.server && { server: tool.server }),
   };
   return { ...data, digest: digestOf(data) };

@@ -17,6 +17,7 @@ import { isRechecked } from '../session/preparing.ts';
 import { inFlight, next, workName, type Work } from '../session/next.ts';
 import type { Pause, SessionState } from '../session/state.ts';
 import { definitionDigest } from './agent.ts';
+import { agentFor } from './kept-level.ts';
 import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
 import {
   attemptJob,
@@ -307,8 +308,9 @@ export class Driver {
   #build(batch: Batch): void {
     const { agent } = this.#options.jobs;
     // Between steps no call is open, so a newer build's definition can take over.
-    if (definitionDigest(batch.state.agent) !== agent.digest)
-      batch.add({ type: 'agent.updated', data: { agent: agent.definition, program: this.#options.program } });
+    const { definition, digest } = agentFor(batch.state.agent, agent);
+    if (definitionDigest(batch.state.agent) !== digest)
+      batch.add({ type: 'agent.updated', data: { agent: definition, program: this.#options.program } });
     // The newer definition may end the turn instead: its limits are lower.
     const { builder } = this.#live;
     const work = next(batch.state).find((one) => one.kind === 'build');

@@ -23,6 +23,7 @@ import type { Agent } from './agent.ts';
 import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
 import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
+import { agentFor } from './kept-level.ts';
 import { AttemptCalls, madeCalls } from './made-calls.ts';
 import { priced, type PriceSource } from './priced.ts';
 import type { ToolSlots } from './tool-slots.ts';
@@ -195,8 +196,9 @@ export const handOf = (
   call: CallState,
 ): Hand | { readonly refused: News } => {
   const definition = toolOf(state.agent, call.tool);
-  const tool = agent.tools.get(call.tool);
-  const current = agent.definition.tools.find((other) => other.name === call.tool);
+  const here = agentFor(state.agent, agent);
+  const tool = here.tools.get(call.tool);
+  const current = here.definition.tools.find((other) => other.name === call.tool);
   if (tool && definition && current?.digest === definition.digest) return { tool, definition };
   const end = call.attempt === 0 ? 'The call was not run.' : 'The call was not started again.';
   const message = tool

@@ -6,7 +6,15 @@
 import { isOnrecordError } from '../../errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import type { RoomEnd } from '../../room/job.ts';
-import { BOUNDARY, type RoomFacts, type RoomRecord } from '../../room/level.ts';
+import {
+  BOUNDARY,
+  LEVELS,
+  type Engine,
+  type Level,
+  type RoomFacts,
+  type RoomRecord,
+} from '../../room/level.ts';
+import type { RoomLimits } from '../../room/limits.ts';
 import { BOOT_MS_MAX } from '../../room/room.ts';
 import { openRooms, type RoomRun, type Rooms, type RoomsOptions } from '../../room/rooms.ts';
 import { NeededCalls } from '../calls.ts';
@@ -41,16 +49,16 @@ export type JavascriptResult = {
   readonly room: RoomRecord;
 };
 
-const describe = ({ facts, limits }: Rooms, callable: readonly string[]): string =>
+const describe = ({ level, engine, limits, callable }: Setting): string =>
   'Runs a JavaScript program and returns what it returns. The code is the body of an async function of `input`, ' +
   '`files` (read, bytes, write, list), `tools` and `console`; it has no import, network, timers or other files. ' +
-  (facts.engine === 'quickjs'
+  (engine === 'quickjs'
     ? 'Date stands still and Math.random repeats, so that the same program gives the same result. '
     : 'It runs in Node with `require`, and is not repeatable. ') +
-  (callable.length === 0 || facts.engine === 'node'
+  (callable.length === 0 || engine === 'node'
     ? ''
     : `A program calls other tools with await tools["NAME"](args): ${callable.join(', ')}. Name those that it calls in \`tools\`. Each is a call like your own: it may be asked about, and throws where it is not run. `) +
-  `Limits: ${limitWords(limits)}. Level ${facts.level}: ${BOUNDARY[facts.level]}`;
+  `Limits: ${limitWords(limits)}. Level ${level}: ${BOUNDARY[level]}`;
 
 /** What a call is bound to once it was shown: what runs it. */
 type Base = Pick<RoomFacts, 'level' | 'guestDigest'>;
@@ -58,19 +66,44 @@ type Base = Pick<RoomFacts, 'level' | 'guestDigest'>;
 const baseOf = (value: Json | undefined): Base | undefined =>
   isJsonObject(value) && typeof value['guestDigest'] === 'string' ? (value as unknown as Base) : undefined;
 
-const preview = (given: JavascriptInput, { rooms, callable }: Setting): Preview => {
+const preview = async (given: JavascriptInput, setting: Setting): Promise<Preview> => {
+  const program = programOf(given, setting.callable);
+  const rooms = await roomsOf(setting);
   const { level, guestDigest } = rooms.facts;
-  return { ...programPreview(given, programOf(given, callable), rooms), base: { level, guestDigest } };
+  return { ...programPreview(given, program, rooms), base: { level, guestDigest } };
 };
 
-type Setting = { readonly rooms: Rooms; readonly callable: readonly string[] };
+type Setting = {
+  readonly level: Level;
+  readonly engine: Engine;
+  readonly limits: RoomLimits;
+  readonly callable: readonly string[];
+  /** Opens them where that has not been done. Throws `room-unavailable`. */
+  readonly rooms: () => Promise<Rooms>;
+};
+
+/** Where there are none nothing ran: that is for a person, and the model is told. */
+const roomsOf = async ({ rooms }: Setting): Promise<Rooms> => {
+  try {
+    return await rooms();
+  } catch (error) {
+    throw isOnrecordError(error) && error.code === 'room-unavailable' ? unavailable(error) : error;
+  }
+};
+
+const unavailable = (error: Error): ToolError =>
+  new ToolError(`There is no room to run it in. ${error.message}`, {
+    code: 'room-unavailable',
+    cause: error,
+  });
 
 const execute = async (
   given: JavascriptInput,
   context: ToolContext,
-  { rooms, callable }: Setting,
+  setting: Setting,
 ): Promise<ToolContent | NeededCalls> => {
-  const program = programOf(given, callable);
+  const program = programOf(given, setting.callable);
+  const rooms = await roomsOf(setting);
   const shown = baseOf(context.base);
   const { level, guestDigest } = rooms.facts;
   if (shown && (shown.level !== level || shown.guestDigest !== guestDigest))
@@ -101,11 +134,7 @@ const ranIn = async (
     // Nothing ran: what is wrong with the job is for the model, what is wrong with the machine for a person.
     if (isOnrecordError(error) && error.code === 'job-invalid')
       throw new ToolError(error.message, { code: 'program-refused', cause: error });
-    if (isOnrecordError(error) && error.code === 'room-unavailable')
-      throw new ToolError(`There is no room to run it in. ${error.message}`, {
-        code: 'room-unavailable',
-        cause: error,
-      });
+    if (isOnrecordError(error) && error.code === 'room-unavailable') throw unavailable(error);
     throw error;
   }
 };
@@ -160,22 +189,48 @@ const TOOL_TIMEOUT_EXTRA_MS: number = 2 * BOOT_MS_MAX;
  * `room-invalid`. For the model: program-refused, room-unavailable, room-changed.
  */
 export const javascriptTools = async (options: JavascriptToolsOptions = {}): Promise<readonly Tool[]> => {
-  const { name = 'run_javascript', tools = [], labels } = options;
+  const { tools: callable = [], level: wanted = 'auto', require } = options;
   const rooms = options.rooms ?? (await openRooms(options));
-  const setting: Setting = { rooms, callable: tools };
-  return [
-    tool<JavascriptInput>({
-      name,
-      description: describe(rooms, tools),
-      inputSchema: javascriptInput,
-      effect: 'none',
-      egress: false,
-      timeoutMs: rooms.limits.wallMs + TOOL_TIMEOUT_EXTRA_MS,
-      ...(labels && { labels }),
-      // What is not repeatable cannot be run again from the start after each call.
-      ...(rooms.facts.engine === 'quickjs' && { calls: tools }),
-      preview: (given) => preview(given, setting),
-      execute: (given, context) => execute(given, context, setting),
-    }),
-  ];
+  const { facts, limits } = rooms;
+  const { level, engine } = facts;
+  const setting: Setting = { level, engine, limits, callable, rooms: async () => rooms };
+  // Whoever names a level means every session; otherwise each keeps the one that it began with.
+  const free = !options.rooms && wanted === 'auto' && require === undefined && engine === 'quickjs';
+  const others = LEVELS.filter((other) => free && other !== level).map((other) =>
+    toolAt({ ...setting, level: other, rooms: opening({ ...options, level: other }) }, options),
+  );
+  return [toolAt(setting, options, others)];
 };
+
+/** Opened when they are first wanted, and again where that failed. */
+const opening = (options: RoomsOptions): (() => Promise<Rooms>) => {
+  let opened: Promise<Rooms> | undefined;
+  return () => {
+    opened ??= openRooms(options).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+};
+
+const toolAt = (
+  setting: Setting,
+  { name = 'run_javascript', labels }: JavascriptToolsOptions,
+  atOtherLevels: readonly Tool[] = [],
+): Tool =>
+  tool<JavascriptInput>({
+    name,
+    description: describe(setting),
+    inputSchema: javascriptInput,
+    effect: 'none',
+    egress: false,
+    timeoutMs: setting.limits.wallMs + TOOL_TIMEOUT_EXTRA_MS,
+    ...(labels && { labels }),
+    level: setting.level,
+    atOtherLevels,
+    // What is not repeatable cannot be run again from the start after each call.
+    ...(setting.engine === 'quickjs' && { calls: setting.callable }),
+    preview: (given) => preview(given, setting),
+    execute: (given, context) => execute(given, context, setting),
+  });
