@@ -67,12 +67,12 @@ export const steady = (text: string): string => {
 export type Played = { readonly page: string; readonly expected: string; readonly actual: string };
 
 /** Runs an example as its README says, in its folder, from a clean desk. */
-export const playExample = (name: string): Played => {
-  const folder = join(EXAMPLES, name);
+export const playExample = (example: string): Played => {
+  const folder = join(EXAMPLES, example);
   const path = join(folder, 'README.md');
   const page = readFileSync(path, 'utf8');
   const steps = stepsOf(page);
-  if (steps.length === 0) throw new Error(`${name}/README.md has no commands.`);
+  if (steps.length === 0) throw new Error(`${example}/README.md has no commands.`);
   const clean = (): void => rmSync(join(folder, '.onrecord'), { recursive: true, force: true });
   clean();
   const [written, real] = [none(), none()];

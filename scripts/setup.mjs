@@ -1,11 +1,13 @@
 // Runs before every npm script, under whatever Node the machine has: installs what the lockfile says, once.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
 const lock = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
 const mark = 'node_modules/.onrecord-setup';
-if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
+// Linked from another checkout: its owner's, and an install here would empty it there.
+const isLink = lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink() === true;
+if (!isLink && (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock)) {
   console.error('Installing what package-lock.json says (once, about 20 s) ...');
   const npm = process.env.npm_execpath;
   const [command, args] = npm
