@@ -20,8 +20,7 @@ export type ListedRow = {
 };
 export type CountRow = { status: SessionSummary['status']; sessions: number };
 export type BlobRow = { size: number; body: Uint8Array };
-/** `given`: the head of the other log that was asked for. */
-export type FoundHead = { id: number; epoch: number; head: number | null; given?: number };
+export type FoundHead = { id: number; epoch: number; head: number | null };
 export type LeaseRow = {
   id: number;
   epoch: number;

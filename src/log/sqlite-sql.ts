@@ -4,14 +4,6 @@ import type { SessionQuery } from './store.ts';
 export const FIND_SESSION = 'SELECT id, epoch FROM session WHERE name = ?';
 export const FIND_HEAD =
   'SELECT id, epoch, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head FROM session WHERE name = ?';
-/** The same, and the head of another log, which is named first; 0 where there is none. */
-export const FIND_HEADS = `
-  SELECT id, epoch, coalesce((SELECT max(seq) FROM event WHERE event.session = session.id), fork_seq) AS head,
-    coalesce((
-      SELECT coalesce((SELECT max(seq) FROM event WHERE event.session = other.id), other.fork_seq)
-      FROM session AS other WHERE other.name = ?
-    ), 0) AS given
-  FROM session WHERE name = ?`;
 export const INSERT_SESSION = 'INSERT INTO session (name, parent, fork_seq) VALUES (?, ?, ?)';
 /** A session's own part of its log, from which on, and where it comes from. */
 export const FIND_PART = 'SELECT parent, fork_seq FROM session WHERE id = ?';

@@ -20,6 +20,7 @@ import { claimLease } from './sqlite-lease.ts';
 import { isBusy, outcomeOf, type Outcome, type Pending } from './sqlite-queue.ts';
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
+import { SqliteHeads } from './sqlite-heads.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
   countsOf,
@@ -83,6 +84,9 @@ export class SqliteLog implements LogStore {
   /** The file and its WAL: SQLite keeps both as long as somebody has them open. */
   readonly #placement: Placement;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #heads = new SqliteHeads(
+    (session) => this.#prepare(sql.FIND_HEAD).get(session) as FoundHead | undefined,
+  );
   readonly #ids = new Map<string, number>();
   /** Where a session was forked from never changes. */
   readonly #parts = new Map<number, readonly Part[]>();
@@ -158,7 +162,11 @@ export class SqliteLog implements LogStore {
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    return this.#writeLease(() => claimLease((text) => this.#prepare(text), request));
+    return this.#writeLease(() => {
+      // It raises the epoch.
+      this.#heads.forget(request.session);
+      return claimLease((text) => this.#prepare(text), request);
+    });
   }
 
   async renew(session: string, epoch: number, until: number): Promise<boolean> {
@@ -268,33 +276,24 @@ export class SqliteLog implements LogStore {
   /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
   #apply(append: Append): void {
     const { session, expected, events, epoch, fork } = append;
-    const row = this.#findHead(append);
+    const row = this.#heads.find(session);
     if (epoch !== undefined && epoch !== row?.epoch) throw new FencedError(session, epoch, row?.epoch ?? 0);
     const head = row?.head ?? 0;
     if (fork ? row !== undefined : head !== expected) {
       if (row && append.again && this.#alreadyThere(row.id, events)) return;
       throw new ConflictError(session, expected, head);
     }
-    if (append.given) this.#checkGiven(append.given, row?.given);
+    if (append.given) this.#checkGiven(append.given);
     const id = row?.id ?? this.#insertSession(append);
     const insert = this.#prepare(sql.INSERT_EVENT);
     for (const { seq, hash, body } of events) insert.run(id, seq, hash, storedBody(body));
     for (const blob of append.blobs ?? []) this.#insertBlob(blob);
     if (append.summary) this.#setSummary(id, append.summary);
+    this.#heads.wrote(session, { id, epoch: row?.epoch ?? 0, head: expected + events.length });
   }
 
-  /** With the head of the log that the append is given, where it names one. */
-  #findHead({ session, given }: Append): FoundHead | undefined {
-    const found = given
-      ? this.#prepare(sql.FIND_HEADS).get(given.session, session)
-      : this.#prepare(sql.FIND_HEAD).get(session);
-    return found as FoundHead | undefined;
-  }
-
-  /** `known`: the head of that log, where it was found beside the session's. */
-  #checkGiven({ session, head }: NonNullable<Append['given']>, known?: number): void {
-    const row = known === undefined ? this.#prepare(sql.FIND_HEAD).get(session) : undefined;
-    const found = known ?? Number(row?.['head'] ?? 0);
+  #checkGiven({ session, head }: NonNullable<Append['given']>): void {
+    const found = this.#heads.find(session)?.head ?? 0;
     if (found !== head) throw new ConflictError(session, head, found);
   }
 
@@ -306,10 +305,9 @@ export class SqliteLog implements LogStore {
 
   /** The parent's row, where a fork can be made there. */
   #forkable(fork: ForkPlace): number {
-    // Nothing is remembered here: this transaction may yet be rolled back.
-    const row = this.#prepare(sql.FIND_HEAD).get(fork.parent) as FoundHead | undefined;
+    const row = this.#heads.find(fork.parent);
     if (!row) throw sessionNotFound(fork.parent);
-    const head = row.head ?? 0;
+    const { head } = row;
     if (head < fork.seq || fork.seq < 1) throw forkPlaceMissing(fork, head);
     let deep = 1;
     for (let part = this.#ownPart(row.id); part?.parent; part = this.#ownPart(part.parent)) deep++;
@@ -393,6 +391,7 @@ export class SqliteLog implements LogStore {
     let result: T;
     try {
       this.#prepare('BEGIN IMMEDIATE').run();
+      this.#heads.begin(this.#readDataVersion());
       result = work();
       // Under the lock: what replaces a store properly waits for it. Moved by force while this is committed, the
       // file holds it all the same, as if it had been moved right after.
@@ -409,6 +408,7 @@ export class SqliteLog implements LogStore {
 
   /** After some faults SQLite has rolled back by itself; a fault of the way back must not hide the first one. */
   #rollback(): void {
+    this.#heads.rolledBack();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     } catch {

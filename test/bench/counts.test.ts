@@ -17,7 +17,7 @@ import { summaryOf } from '../../src/session/summary.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { openSqlite, tempFile } from '../kit/folder.ts';
 
-/** Twice BEGIN, one look at the heads and COMMIT; an INSERT for each of the five events of a step. */
+/** Twice BEGIN, the question whether anybody else has written, and COMMIT; an INSERT for each of the five events of a step. */
 const STATEMENTS_PER_STEP = 11;
 /** Bodies and hashes of these events; the work itself has about 1,500 bytes. */
 const CONTENT_BYTES_PER_STEP_MAX = 3050;

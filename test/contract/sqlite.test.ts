@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from '../../src/log/migrations.ts';
+import type { StoredEvent } from '../../src/event/envelope.ts';
 import { SqliteLog } from '../../src/log/sqlite.ts';
 import type { Claim, LogStore } from '../../src/log/store.ts';
 import { startChild } from '../kit/child.ts';
@@ -142,6 +143,31 @@ describe('SqliteLog: several processes on one file', () => {
     expect(texts.length).toBeLessThanOrEqual(acknowledged + 1);
     expect(texts.map((text) => Number(text.split(' ')[1]))).toEqual(texts.map((_, i) => i + 1));
     await grow(store, 's', ['goes on']);
+  });
+});
+
+describe('SqliteLog: two connections', () => {
+  test('heads, epochs and gates that the other one has moved are seen by the next append', async () => {
+    const file = tempFile();
+    const [one, other] = [openSqlite(file), openSqlite(file)];
+    await grow(one, 's', ['a']);
+    await grow(other, 's', ['b']);
+    const [third] = await grow(one, 's', ['c']);
+    const next = (text: string): readonly StoredEvent[] =>
+      sealed('s', [text], { from: 4, ...(third && { prev: third.hash }) });
+    const append = { session: 's', expected: 3, events: next('d') };
+
+    await grow(other, 'control', ['closed']);
+    const given = { session: 'control', head: 0 };
+    await expect(one.append({ ...append, given })).rejects.toMatchObject({ code: 'append-conflict' });
+    expect(await claim(other, 's')).toMatchObject({ won: true, epoch: 1 });
+    await expect(one.append({ ...append, epoch: 0 })).rejects.toMatchObject({ code: 'append-fenced' });
+    await one.append({ ...append, epoch: 1, given: { session: 'control', head: 1 } });
+
+    await grow(other, 's', ['e']);
+    const late = { ...append, expected: 4, epoch: 1 };
+    await expect(one.append(late)).rejects.toMatchObject({ code: 'append-conflict' });
+    expect(await expectChain(one, 's')).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 });
 
