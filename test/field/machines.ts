@@ -249,7 +249,7 @@ export const MACHINES: Readonly<Record<string, Plan>> = {
     });
     const rooms = await openTestRooms({
       level: 'wasm',
-      limits: { ticks: 500, wallMs: 10_000, memoryBytes: 64 * 1024 * 1024, logBytes: 64 * 1024 },
+      limits: { ticks: 100, wallMs: 10_000, memoryBytes: 64 * 1024 * 1024, logBytes: 64 * 1024 },
     });
     onTestFinished(() => rooms.close());
     const tools = await javascriptTools({ rooms });
