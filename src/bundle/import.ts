@@ -52,7 +52,8 @@ export const importBundle = async (
   return { session, events: events.length - stands.seq, outcome: 'continued' };
 };
 
-const refuseUnproved = ({ manifest, removed }: Bundle, { findings }: Verified): void => {
+/** Throws `bundle-damaged` and `bundle-redacted`: what can be said before there is a store. */
+export const refuseUnproved = ({ manifest, removed }: Bundle, { findings }: Verified): void => {
   const { session } = manifest;
   const [first] = findings;
   if (first)

@@ -11,6 +11,7 @@ import { approvals } from '../../src/view/approval.ts';
 import { reveal } from '../../src/view/reveal.ts';
 import { verify } from '../../src/replay/verify.ts';
 import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
+import { clerk, sessionIn } from '../cli/project.ts';
 import { House } from '../server/house.ts';
 import { Bench, repliesOf } from './bench.ts';
 import { expectEffects, expectGiven, expectLog, expectRun } from './expected.ts';
@@ -235,6 +236,19 @@ export const APPROVALS: Readonly<Record<string, Plan>> = {
     await bench.decide('c1');
     await bench.rest();
     expect(bench.given[0]?.input).toEqual({ cmd: 'rm -rf ./data \u202e gnp.oedarap/\u200b' });
+    // In words and for programs; on a terminal: test/cli/approvals.test.ts.
+    const text = String(given.input.model?.[0]?.calls?.[0]?.args?.['cmd']);
+    const place = clerk(
+      `\n  - ${JSON.stringify({ calls: [{ tool: 'files.write', args: { path: 'a.txt', text } }] })}\n  - { text: ok }\n`,
+    );
+    const run = await place.onrecord('run', 'clerk', 'go', '--key', 'k');
+    const session = sessionIn(run.stdout + run.stderr);
+    const shown = await place.onrecord('approvals', session);
+    expect(shown.stdout).toMatch(/U\+202E/);
+    expect(shown.stdout).not.toMatch(/[\u202e\u200b]/);
+    const { stdout } = await place.onrecord('approvals', session, '--json');
+    expect(stdout).not.toMatch(/[\u202e\u200b]/);
+    expect(JSON.stringify(JSON.parse(stdout))).toContain('\u202e');
   },
   'FC-65': async (given) => {
     const door = await doorOf({

@@ -1,7 +1,7 @@
 /** Field cases about what has to survive: retries of clients, crashes, forks, stores that fail, clocks that jump. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { importedOrRefused } from './cli.ts';
 import { refuseRemote } from '../../src/log/placement.ts';
 import { replay } from '../../src/replay/replay.ts';
@@ -14,7 +14,11 @@ import { readEvents } from '../../src/client/server-events.ts';
 import { tool } from '../../src/tool/tool.ts';
 import { until } from '../kit/clock.ts';
 import { startChild } from '../kit/child.ts';
-import { openSqlite } from '../kit/folder.ts';
+import { openSqlite, tempFile } from '../kit/folder.ts';
+import { SqliteLog } from '../../src/log/sqlite.ts';
+import { createApp } from '../../src/server/app.ts';
+import { clerk, sessionIn } from '../cli/project.ts';
+import { soon } from '../crash/children/stage.ts';
 import { Disk } from '../crash/children/disk.ts';
 import { doorOf } from './approvals.ts';
 import { Bench } from './bench.ts';
@@ -27,6 +31,24 @@ type Answered = {
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
 };
+
+/** Counts appends that were begun, and those that are over. */
+class HeardStore extends SqliteLog {
+  readonly path: string;
+  begun = 0;
+  ended = 0;
+
+  constructor(path: string) {
+    super(path);
+    this.path = path;
+  }
+
+  override async append(append: Parameters<SqliteLog['append']>[0]): Promise<void> {
+    this.begun++;
+    await super.append(append);
+    this.ended++;
+  }
+}
 
 const turnsOf = (types: readonly string[]): number => types.filter((type) => type === 'turn.accepted').length;
 
@@ -189,11 +211,18 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     bench.onAsked = () => disk.fill();
     await bench.open();
     await bench.send();
-    await until('the store is full', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      return bench.runtime.storageFault?.fault === 'full';
-    });
+    await soon('the store is full', () => bench.runtime.storageFault?.fault === 'full');
     expectEffects(bench, { send: 0 });
+    const app = createApp({ runtime: bench.runtime, hosts: () => ['127.0.0.1:4280'] });
+    const health = await app.fetch(
+      new Request('http://127.0.0.1:4280/healthz', { headers: { host: '127.0.0.1:4280' } }),
+    );
+    expect([health.status, await health.json()]).toEqual([503, expect.objectContaining({ store: 'full' })]);
+    // Whoever asks by hand is told which store has no room.
+    const refused = await clerk('\n  - { text: ok }\n').onrecord('run', 'clerk', 'go', '--store', bench.path);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(bench.path);
+    expect(refused.stderr).toMatch(/no space|full/i);
     bench.onAsked = () => undefined;
     disk.empty();
     await bench.rest();
@@ -203,20 +232,36 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
   },
   'FC-88': async (given) => {
-    const bench = new Bench(given, { clock: 'real' });
+    const store = new HeardStore(tempFile());
+    onTestFinished(() => store.close());
+    const bench = new Bench({ ...given, on: { next: () => store } }, { path: store.path, clock: 'real' });
     let locker: ReturnType<typeof startChild> | undefined;
     bench.onAsked = async () => {
-      locker = startChild('child-locker.ts', [bench.path]);
+      if (locker) return;
+      locker = startChild('child-locker.ts', [store.path]);
       await locker.line((line) => line === 'locked');
-      setTimeout(() => locker?.say('go'), 1500);
     };
     await bench.open();
     await bench.send();
+    await soon('the lock is held', () => locker !== undefined);
+    await locker?.line((line) => line === 'locked');
+    const before = store.begun;
+    await soon('the answer is to be written', () => store.begun > before);
+    // A message that comes in meanwhile waits as well.
+    const sent = bench.runtime.send({ agent: 'clerk', message: 'another', key: 'k-2' });
+    await soon('the message is to be written', () => store.begun > before + 1);
+    expect(store.ended).toBe(before);
+    locker?.say('go');
     await bench.rest();
     await expectRun(bench, 'completed');
-    expect(bench.heard).toHaveLength(1);
-    const events = await bench.events();
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+    const { session } = await sent;
+    expect((await bench.runtime.rest(session)).status).toBe('done');
+    // The answer was kept while it waited: nothing was asked twice.
+    expect(bench.heard).toHaveLength(2);
+    for (const one of [bench.session, session]) {
+      const events = (await store.read(one)).map(open);
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+    }
   },
   'FC-91': async (given) => {
     const text = given.input.files?.['log.jsonl']?.text ?? '';
@@ -224,6 +269,15 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     expect(code).not.toBe(0);
     expect(stderr).not.toBe('');
     expect(storeMade).toBe(false);
+    // A file of our own, that ends in the middle of a line.
+    const place = clerk('\n  - { text: ok }\n');
+    const session = sessionIn((await place.onrecord('run', 'clerk', 'go', '--key', 'k')).stdout);
+    expect((await place.onrecord('export', session, '-o', 'log.jsonl')).code).toBe(0);
+    const lines = readFileSync(join(place.folder, 'log.jsonl'), 'utf8').split('\n');
+    const torn = `${lines.slice(0, 4).join('\n')}\n${(lines[4] ?? '').slice(0, 40)}`;
+    const refused = await importedOrRefused('torn.jsonl', torn);
+    expect([refused.code, refused.storeMade]).toEqual([7, false]);
+    expect(refused.stderr).toMatch(/Line 5 is cut.*Nothing was written/s);
   },
   'FC-93': async () => {
     expect(() => refuseRemote('/srv/data', () => 0x6969)).toThrow(

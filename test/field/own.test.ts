@@ -1,5 +1,5 @@
 /** Instances of our own of what people met, where no other test of the project has them; and that each kind has two. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, constantFrom, oneof, property, string, stringMatching } from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { refuseRemote } from '../../src/log/placement.ts';
 import { wireToolName } from '../../src/model/provider/tool-name.ts';
 import { SERVER_NAME, toolName } from '../../src/tool/mcp/name.ts';
 import { mailTools } from '../../src/tool/mail/tools.ts';
-import { project, sessionIn } from '../cli/project.ts';
+import { clerk, project, sessionIn } from '../cli/project.ts';
 import { tempFolder } from '../kit/folder.ts';
 import { Bench } from './bench.ts';
 import { ABSENT, GIVEN, type GivenCase } from './given.ts';
@@ -121,6 +121,16 @@ test('a line break in a name or in the name of an attachment adds no header', as
 
 const agent = (more: object): string =>
   stringify({ instructions: 'be brief', model: { scripted: 'script.yaml' }, ...more });
+
+test('a bundle that is cut makes no store', async () => {
+  const place = clerk('\n  - { text: ok }\n');
+  const session = sessionIn((await place.onrecord('run', 'clerk', 'go', '--key', 'k')).stdout);
+  expect((await place.onrecord('export', session, '-o', 'log.jsonl')).code).toBe(0);
+  const whole = readFileSync(join(place.folder, 'log.jsonl'), 'utf8');
+  const other = project({ 'torn.jsonl': whole.slice(0, -5) });
+  expect((await other.onrecord('import', 'torn.jsonl')).code).toBe(7);
+  expect(existsSync(join(other.folder, '.onrecord'))).toBe(false);
+});
 
 test('a recording does not answer for another tool, nor for another description', async () => {
   const place = project({

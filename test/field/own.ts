@@ -183,6 +183,7 @@ export const OWN: Readonly<Record<string, readonly Instance[]>> = {
   ],
   'output.html': [
     ['test/bundle/page.test.ts', 'is whole markup of its own tags, whatever stands in the session'],
+    ['test/bundle/browser.test.ts', 'is shown whole, and asks nobody for anything'],
     ['test/suite/reports.test.ts', 'the page escapes what others wrote and holds no script'],
   ],
   'output.terminal': [

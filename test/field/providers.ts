@@ -7,7 +7,7 @@ import { anthropic } from '../../src/model/anthropic.ts';
 import { chatServer } from '../../src/model/chat.ts';
 import type { Model } from '../../src/model/model.ts';
 import { priceList } from '../../src/cost/prices.ts';
-import { until } from '../kit/clock.ts';
+import { calm, until } from '../kit/clock.ts';
 import { sse, delta, fn } from '../model/chat-stage.ts';
 import { anthropicEvents, anthropicSse } from '../model/scenario-anthropic.ts';
 import { Bench, repliesOf } from './bench.ts';
@@ -108,6 +108,7 @@ export const PROVIDERS: Readonly<Record<string, Plan>> = {
   'FC-24': async (given) => {
     const [, again, last] = repliesOf(given.input.model ?? []);
     if (!again || !last) throw new Error('three answers');
+    const seen = Promise.withResolvers<void>();
     const { url, bodies } = await standIn((response, n) => {
       if (n > 1) return events(response).end(anthropicSse(anthropicEvents(n === 2 ? again : last)));
       const whole = anthropicSse(
@@ -116,17 +117,19 @@ export const PROVIDERS: Readonly<Record<string, Plan>> = {
           calls: [{ tool: 'send_mail', args: { to: 'a@corp.example' }, id: 'c1' }],
         }),
       );
-      // In the middle of the arguments.
+      // In the middle of the arguments, once somebody has seen the text before them.
       const cut = whole.lastIndexOf('input_json_delta') + 60;
-      return events(response).write(whole.slice(0, cut), () =>
-        setTimeout(() => response.socket?.resetAndDestroy(), 20),
-      );
+      events(response).write(whole.slice(0, cut));
+      return seen.promise.then(() => response.socket?.resetAndDestroy());
     });
     const bench = new Bench(given, { model: claude(url) });
     await bench.open();
     const deltas: { readonly attempt: number }[] = [];
     await bench.send();
-    bench.runtime.watch(bench.session, (one) => deltas.push(one));
+    bench.runtime.watch(bench.session, (one) => {
+      deltas.push(one);
+      if (one.type === 'text' && one.text.includes('. ')) seen.resolve();
+    });
     await playOut(bench);
     await expectRun(bench, 'completed');
     await expectLog(bench, [
@@ -163,8 +166,10 @@ export const PROVIDERS: Readonly<Record<string, Plan>> = {
       whole.indexOf(0xf0) + 2,
     ]) {
       const { url } = await standIn((response) => {
-        events(response).write(whole.subarray(0, cut), () =>
-          setTimeout(() => response.end(whole.subarray(cut)), 3),
+        // Some turns of the event loop in which the first part can be read by itself.
+        events(response).write(
+          whole.subarray(0, cut),
+          () => void calm().then(() => response.end(whole.subarray(cut))),
         );
       });
       const bench = new Bench({ ...given, input: {} }, { model: chat(url) });

@@ -97,6 +97,15 @@ export const SURFACES: Readonly<Record<string, Plan>> = {
     const york = formatDeadline(at, { now, zone: 'America/New_York' });
     expect(york).toMatch(/21:30/);
     expect(york).toMatch(/-04:00|−04:00|EDT|GMT-4/);
+    for (const [text, day] of [
+      [berlin, '29 Mar'],
+      [york, '28 Mar'],
+    ] as const) {
+      expect(text).toContain(day);
+      expect(text).toMatch(/in 2 h/);
+      expect(text).not.toContain('02:30');
+    }
+    expect(formatDeadline(at, { now, zone: 'UTC' })).toMatch(/01:30.*UTC/);
   },
   'FC-159': async (given) => {
     const secrets = given.input['secrets'] as Readonly<Record<string, string>>;

@@ -1,12 +1,19 @@
 /** Field cases about tools and what they leave behind. */
-import { expect } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
 import { Bench } from './bench.ts';
 import { expectEffects, expectGiven, expectLog, expectRun } from './expected.ts';
 import type { GivenTool } from './given.ts';
 import { playGiven, resultsIn } from './model-io.ts';
 import type { Plan } from './plan.ts';
 import { tool } from '../../src/tool/tool.ts';
+import { openRuntime } from '../../src/worker/runtime.ts';
+import { soon } from '../crash/children/stage.ts';
+import { startChild } from '../kit/child.ts';
 import { until } from '../kit/clock.ts';
+import { openSqlite, tempFolder } from '../kit/folder.ts';
+import { sender } from './sender.ts';
 
 const variantBench = (given: Parameters<Plan>[0], name: string, spec: GivenTool): Bench =>
   new Bench({
@@ -40,6 +47,8 @@ export const TOOLS: Readonly<Record<string, Plan>> = {
   },
   'FC-38': async (given) => {
     let produced = 0;
+    const idle = process.memoryUsage().rss;
+    let peak = idle;
     const chunk = 'x'.repeat(64 * 1024);
     const cat = tool({
       name: 'cat',
@@ -48,13 +57,17 @@ export const TOOLS: Readonly<Record<string, Plan>> = {
       effect: 'none',
       approval: 'never',
       execute: async function* () {
-        for (; produced < 16_384; produced++) yield chunk;
+        for (; produced < 16_384; produced++) {
+          peak = Math.max(peak, process.memoryUsage().rss);
+          yield chunk;
+        }
       },
     });
     const bench = new Bench(given, { tools: [cat] });
     await bench.play();
     await expectRun(bench, 'completed');
     expect(produced * chunk.length).toBeLessThanOrEqual(8_388_608 + chunk.length);
+    expect(peak - idle).toBeLessThan(200 * 1024 * 1024);
     const result = (await bench.events()).find((event) => event.type === 'call.result');
     expect(result).toMatchObject({ data: { outcome: { kind: 'ok', cut: { bytes: expect.any(Number) } } } });
     if (result?.type !== 'call.result' || result.data.outcome.kind !== 'ok') throw new Error('no result');
@@ -146,6 +159,20 @@ export const TOOLS: Readonly<Record<string, Plan>> = {
       expectEffects(bench, { send_mail: 1 });
       expect(await bench.count('call.started')).toBe(1);
     }
+    // The same with a process that is gone for good.
+    const folder = tempFolder();
+    const child = startChild('../field/child-sender.ts', [join(folder, 'log.db'), join(folder, 'world')]);
+    const session = (await child.line((line) => line.startsWith('session '))).slice('session '.length);
+    await child.line((line) => line === 'sent');
+    await child.kill();
+    const store = openSqlite(join(folder, 'log.db'));
+    const runtime = await openRuntime({
+      store,
+      agents: [sender(() => Promise.reject(new Error('nobody sends twice')))],
+    });
+    onTestFinished(() => runtime.close({ drainMs: 0 }));
+    await soon('it is in doubt', async () => (await runtime.rest(session)).status === 'in-doubt');
+    expect(readFileSync(join(folder, 'world'), 'utf8')).toBe('sent\n');
   },
   'FC-47': async (given) => {
     const whole = new Bench(given);

@@ -1,7 +1,7 @@
 /** onrecord import: a bundle into the store, checked whole before anything is written. */
 import { systemClock, systemRandom } from '../../clock.ts';
 import { badInput } from '../../errors.ts';
-import { importBundle, type Imported } from '../../bundle/import.ts';
+import { importBundle, refuseUnproved, type Imported } from '../../bundle/import.ts';
 import { bundleStore } from '../../bundle/bundle-store.ts';
 import { isGone, thisOwner } from '../../log/owner.ts';
 import { countOf, shortDigest } from '../../view/format.ts';
@@ -26,6 +26,7 @@ export const importFile: Command = {
       throw badInput('file-not-readable', `There is no file "${file}". Nothing was written.`, { file });
     const { session } = bundle.manifest;
     const verified = await prove(cli, { store: await bundleStore(bundle), session, bundle });
+    refuseUnproved(bundle, verified);
     // The store is made where it is not there: a bundle may be the first thing in it.
     const imported = await importBundle(
       await cli.store(),
