@@ -2,6 +2,8 @@
  * The window as a person has it: a real server on a socket over a real store with example agents, and a page of a real
  * Chromium that was signed in by the printed address. Whatever the page complains about fails the test.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { inject, onTestFinished } from 'vitest';
@@ -12,7 +14,7 @@ import { listen, type Listening } from '../../src/server/listen.ts';
 import { DOOR_ROLES } from '../../src/server/tokens.ts';
 import type { Agent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
-import { tempFolder } from '../kit/folder.ts';
+import { Line } from './line.ts';
 
 const SETUP = { kind: 'program', name: 'setup' } as const;
 
@@ -47,16 +49,19 @@ export class WebHouse {
   readonly #store: string;
   #runtime: Runtime | undefined;
   #door: Listening | undefined;
-  #port = 0;
 
-  private constructor({ agents, store }: HouseOptions) {
-    this.folder = tempFolder();
+  /** Pages reach the server over it. */
+  readonly line: Line;
+
+  private constructor(line: Line, { agents, store }: HouseOptions) {
+    this.line = line;
+    this.folder = mkdtempSync(join(tmpdir(), 'onrecord-web-'));
     this.#agents = agents ?? exampleAgents(join(this.folder, 'desks'));
     this.#store = store ?? join(this.folder, 'log.db');
   }
 
   static async open(options: HouseOptions = {}): Promise<WebHouse> {
-    const house = new WebHouse(options);
+    const house = new WebHouse(await Line.open(), options);
     await house.start();
     return house;
   }
@@ -72,20 +77,32 @@ export class WebHouse {
   }
 
   get url(): string {
-    return this.door.url;
+    return `http://127.0.0.1:${this.line.port}`;
   }
 
   async start(): Promise<void> {
     this.#runtime = await openRuntime({ store: new SqliteLog(this.#store), agents: this.#agents });
-    this.#door = await listen({ runtime: this.#runtime, port: this.#port });
-    this.#port = this.#door.port;
+    this.#door = await listen({
+      runtime: this.#runtime,
+      port: 0,
+      names: [`127.0.0.1:${this.line.port}`],
+    });
+    this.line.lead(this.#door.port);
   }
 
   async stop(): Promise<void> {
+    this.line.lead(undefined);
     await this.#door?.close(0);
     await this.#runtime?.close({ drainMs: 0 });
     this.#door = undefined;
     this.#runtime = undefined;
+  }
+
+  /** Stops it for good. */
+  async end(): Promise<void> {
+    await this.stop();
+    await this.line.close();
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   async token(name: string, roles: readonly string[] = DOOR_ROLES): Promise<string> {
@@ -93,7 +110,7 @@ export class WebHouse {
   }
 
   async client(name = 'script'): Promise<OnrecordClient> {
-    return new OnrecordClient({ url: this.url, token: await this.token(name) });
+    return new OnrecordClient({ url: this.door.url, token: await this.token(name) });
   }
 
   /** A browser window of its own, signed in, at this address of the window. Closed with the test. */
@@ -135,6 +152,6 @@ const STEP_MS = 15_000;
 /** Starts a house for one test. */
 export const openHouse = async (options?: HouseOptions): Promise<WebHouse> => {
   const house = await WebHouse.open(options);
-  onTestFinished(() => house.stop());
+  onTestFinished(() => house.end());
   return house;
 };

@@ -77,6 +77,8 @@ const useFound = (session: string, { q, kinds }: Wanted, head: number): FoundVie
 };
 
 const OVERSCAN_PX = 240;
+/** Until the height of the pane is known. */
+const HEIGHT_FIRST = 600;
 /** How near the end counts as at the end: then new rows are followed. */
 const END_PX = 12;
 
@@ -268,7 +270,8 @@ const keyedTo = (
 /** Where the list is scrolled to; at the end it stays there as the list grows, unless the reader goes up. */
 const useScroll = (layout: Layout, isPast: boolean) => {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  // Before anything is drawn: a session is opened at its end.
+  const [view, setView] = useState({ top: Math.max(0, layout.height - HEIGHT_FIRST), height: HEIGHT_FIRST });
   const [isAtEnd, setAtEnd] = useState(true);
   const follows = useRef(true);
   const read = useCallback(() => {

@@ -30,9 +30,10 @@ export const useSessionData = (session: string, at: number | undefined): Session
   const standing = useQuery<StandingView>(path, (signal) => door.read(path, signal), { keepLast: true });
   const { again } = standing;
   const isPast = at !== undefined;
+  const known = standing.data?.head ?? head;
   useEffect(() => {
-    if (head !== undefined && !isPast) again();
-  }, [head, isPast, again]);
+    if (head !== undefined && known !== undefined && head > known && !isPast) again();
+  }, [head, known, isPast, again]);
   const saying = useStream(session, head, look);
   return {
     geometry,

@@ -84,11 +84,9 @@ export const Palette = ({ close }: { readonly close: () => void }): ReactNode =>
 const useOffers = (words: string): readonly Offer[] => {
   const known = useStore(commands);
   const query = new URLSearchParams({ limit: String(SESSIONS_SHOWN), q: words });
-  const { data } = useQuery(
-    `/sessions?${query.toString()}`,
-    (signal) => door.read<Page<SessionView>>(`/sessions?${query.toString()}`, signal),
-    { keepLast: true },
-  );
+  // What was found for other words is not offered: Enter would open it.
+  const path = `/sessions?${query.toString()}`;
+  const { data } = useQuery(path, (signal) => door.read<Page<SessionView>>(path, signal));
   return useMemo(() => {
     const wanted = words.toLowerCase();
     const fitting = known
@@ -105,6 +103,6 @@ const useOffers = (words: string): readonly Offer[] => {
       caption: `${agent}, ${session}`,
       run: () => go(`/s/${encodeURIComponent(session)}`),
     }));
-    return words === '' ? [...fitting, ...sessions] : [...sessions, ...fitting];
+    return [...fitting, ...sessions];
   }, [known, words, data]);
 };
