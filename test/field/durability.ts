@@ -325,6 +325,8 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
       instructions: `Today is ${new Date().toISOString()} id ${Math.random()}`,
     });
     await bench.play();
+    // Nobody polls a store for a day.
+    await bench.close();
     bench.clock.advance(24 * 3_600_000);
     const { difference, requests } = await replayed(bench);
     expect([difference, requests]).toEqual([undefined, 1]);

@@ -23,7 +23,7 @@ import { project } from '../cli/project.ts';
 import { goldens, put } from '../kit/golden.ts';
 import { openTestRooms } from '../kit/rooms.ts';
 import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
-import { until } from '../kit/clock.ts';
+import { soon } from '../crash/children/stage.ts';
 import { House } from '../server/house.ts';
 import { Bench } from './bench.ts';
 import { expectRun } from './expected.ts';
@@ -258,37 +258,37 @@ export const MACHINES: Readonly<Record<string, Plan>> = {
       memory: /memory/i,
       output: /tick|time|dropped/i,
     };
-    for (const variant of given.input.variants ?? []) {
-      const { code, expect: wanted } = variant as { readonly code: string; readonly expect: string };
-      const bench = new Bench(
-        {
-          ...given,
-          input: {
-            model: [
-              { calls: [{ id: 'c1', tool: 'run_javascript', args: { code } }] },
-              { calls: [{ id: 'c2', tool: 'run_javascript', args: { code: 'return 6 * 7' } }] },
-              { text: 'ok' },
-            ],
-          },
-        },
-        { tools, clock: 'real' },
-      );
-      await bench.open();
-      await bench.send();
+    const variants = (given.input.variants ?? []) as readonly {
+      readonly code: string;
+      readonly expect: string;
+    }[];
+    // Each one runs behind the one before it, and the last one as if nothing had been.
+    const codes = [...variants.map(({ code }) => code), 'return 6 * 7'];
+    const model = codes.map((code, n) => ({
+      calls: [{ id: `c${n + 1}`, tool: 'run_javascript', args: { code } }],
+    }));
+    const bench = new Bench(
+      { ...given, input: { model: [...model, { text: 'ok' }] } },
+      { tools, clock: 'real' },
+    );
+    await bench.open();
+    await bench.send();
+    for (const n of codes.keys()) {
       // This process and its door go on meanwhile.
-      const rest = bench.rest();
-      await until('it runs', async () => (await bench.count('call.started')) > 0);
+      await soon('it runs', async () => (await bench.count('call.started')) > n);
       for (let looks = 0; looks < LOOKS; looks++)
         expect((await house.ask('/healthz', { token: null })).status).toBe(200);
-      await rest;
-      await expectRun(bench, 'completed');
-      const results = (await bench.events()).filter((event) => event.type === 'call.result');
-      const [first, second] = results.map(({ data }) => JSON.stringify(data));
-      const kind = /time_limit/.test(wanted) ? (/output_limit/.test(wanted) ? 'output' : 'time') : 'memory';
-      expect([code, first]).toEqual([code, expect.stringMatching(words[kind] ?? /never/)]);
-      expect(first).toMatch(/\\"ok\\":false/);
-      expect(second).toMatch(/\\"value\\":42/);
     }
+    await bench.rest();
+    await expectRun(bench, 'completed');
+    const results = (await bench.events()).filter((event) => event.type === 'call.result');
+    for (const [n, { code, expect: wanted }] of variants.entries()) {
+      const told = JSON.stringify(results[n]?.data);
+      const kind = /time_limit/.test(wanted) ? (/output_limit/.test(wanted) ? 'output' : 'time') : 'memory';
+      expect([code, told]).toEqual([code, expect.stringMatching(words[kind] ?? /never/)]);
+      expect(told).toMatch(/\\"ok\\":false/);
+    }
+    expect(JSON.stringify(results.at(-1)?.data)).toMatch(/\\"value\\":42/);
     expect(process.memoryUsage().rss).toBeLessThan(2 ** 31);
   },
 };

@@ -161,7 +161,7 @@ export const PROVIDERS: Readonly<Record<string, Plan>> = {
     );
     for (const cut of [
       1,
-      ...Array.from(whole.keys()).filter((i) => i % 7 === 0),
+      ...Array.from(whole.keys()).filter((i) => i % 13 === 0),
       whole.indexOf(0xc3) + 1,
       whole.indexOf(0xf0) + 2,
     ]) {

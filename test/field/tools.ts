@@ -11,7 +11,6 @@ import { tool } from '../../src/tool/tool.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { soon } from '../crash/children/stage.ts';
 import { startChild } from '../kit/child.ts';
-import { until } from '../kit/clock.ts';
 import { openSqlite, tempFolder } from '../kit/folder.ts';
 import { sender } from './sender.ts';
 
@@ -141,7 +140,7 @@ export const TOOLS: Readonly<Record<string, Plan>> = {
       // The effect takes place, and then the process is gone before anything is written of it.
       bench.stubs.onEffect = () => bench.crash();
       await bench.decide('c1');
-      await until('the effect', () => bench.effects['send_mail'] === 1);
+      await soon('the effect', () => bench.effects['send_mail'] === 1);
       await bench.restart();
       await bench.rest();
       await expectGiven(bench, given);
