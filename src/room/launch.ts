@@ -18,7 +18,11 @@ const ADDRESS_BYTES: Readonly<Record<Engine, number>> = { quickjs: 1408 * MIB, n
 /** Bytes that the process may take beyond that, whichever engine it runs. */
 const PROCESS_BYTES: number = 256 * MIB;
 const TMP_MB = 32;
-const PROCESSES_MAX = 32;
+/**
+ * gVisor counts threads, of all processes of a room together. Node starts with 7 and takes 4 more for its pool; a second
+ * Node does not fit beside that, so what bounds the memory of a process bounds that of the room.
+ */
+const THREADS_MAX = 12;
 const DESCRIPTORS_MAX = 256;
 const FILE_BYTES_MAX: number = 64 * MIB;
 
@@ -117,7 +121,7 @@ const bundleOf = ({ root, engine, limits }: GvisorPlace): object => ({
     // Not RLIMIT_CPU: gVisor does not enforce it.
     rlimits: [
       limit('RLIMIT_AS', ADDRESS_BYTES[engine] + PROCESS_BYTES),
-      limit('RLIMIT_NPROC', PROCESSES_MAX),
+      limit('RLIMIT_NPROC', THREADS_MAX),
       limit('RLIMIT_NOFILE', DESCRIPTORS_MAX),
       limit('RLIMIT_FSIZE', FILE_BYTES_MAX),
       limit('RLIMIT_CORE', 0),

@@ -19,7 +19,7 @@ const one = (
     Partial<Parameters<typeof tool<{ n: number }>>[0]>,
 ): Tool => tool<{ n: number }>({ name, description: name, inputSchema: NUMBER, effect, ...more });
 
-const plainTools = (desk: string): readonly Tool[] => {
+export const plainTools = (desk: string): readonly Tool[] => {
   const slip = (n: number): string => join(desk, `slip-${n}`);
   return [
     one('look', 'none', { execute: ({ n }) => n * 2 }),

@@ -4,6 +4,7 @@
  * result, the program is run again on the same clock and seed, and is handed what its calls have brought so far.
  */
 import { isOnrecordError } from '../../errors.ts';
+import { sha256, type Digest } from '../../event/canonical.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../event/json.ts';
 import type { RoomEnd } from '../../room/job.ts';
 import {
@@ -45,7 +46,8 @@ export type JavascriptResult = {
     readonly droppedLines?: number;
     readonly droppedBytes?: number;
   };
-  readonly files?: readonly { readonly name: string; readonly bytes: number }[];
+  /** Their bytes are in the record under these digests (SHA-256). */
+  readonly files?: readonly { readonly name: string; readonly bytes: number; readonly digest: Digest }[];
   readonly room: RoomRecord;
 };
 
@@ -164,7 +166,11 @@ const consoleOf = ({ console }: RoomEnd): Pick<JavascriptResult, 'console'> => {
 const endOf = (end: RunEnd): Pick<JavascriptResult, 'ok' | 'value' | 'error' | 'files'> => {
   switch (end.kind) {
     case 'done': {
-      const files = [...end.files].map(([name, bytes]) => ({ name, bytes: bytes.length }));
+      const files = [...end.files].map(([name, bytes]) => ({
+        name,
+        bytes: bytes.length,
+        digest: sha256(bytes),
+      }));
       return {
         ok: true,
         ...(end.value !== undefined && { value: JSON.parse(end.value) as unknown }),
