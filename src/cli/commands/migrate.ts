@@ -3,7 +3,7 @@ import { badInput } from '../../errors.ts';
 import { isPostgres, maskedStore } from '../../log/postgres-place.ts';
 import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
-import { DISPATCHES, type Dispatch } from '../config.ts';
+import { DISPATCHES, isDispatcher, type Dispatch } from '../config.ts';
 import { EXIT } from '../exit-code.ts';
 import { givenOption } from '../given.ts';
 import { line, SIGN, whole } from '../terminal/shown.ts';
@@ -48,7 +48,11 @@ export const migrate: Command = {
 
 const dispatchOf = async (cli: Cli, input: Input): Promise<Dispatch> => {
   const named = givenOption(input, 'dispatch');
-  if (named === undefined) return (await cli.config()).dispatch ?? 'in-process';
+  if (named === undefined) {
+    const { dispatch: configured = 'in-process' } = await cli.config();
+    // An engine of its own keeps nothing in the database.
+    return isDispatcher(configured) ? 'in-process' : configured;
+  }
   const dispatch = DISPATCHES.find((one) => one === named);
   if (dispatch !== undefined) return dispatch;
   throw badInput('usage', `There is no dispatch "${named}". There are ${DISPATCHES.join(', ')}.`, {

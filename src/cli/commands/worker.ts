@@ -7,10 +7,13 @@ import { givenDuration } from '../duration.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
 import { givenOption } from '../given.ts';
+import type { Listening } from '../../server/listen.ts';
+import type { Runtime } from '../../worker/runtime.ts';
 import { OPERATOR_LOG } from '../operator-log.ts';
 import { line, SIGN, whole } from '../terminal/shown.ts';
 import { untilStopped } from '../until-stopped.ts';
 
+const PORT_MAX = 65_535;
 /** How long what runs may go on once the worker is asked to end. */
 const DRAIN = '30s';
 
@@ -23,6 +26,11 @@ export const worker: Command = {
       flags: '--sessions <count>',
       description: 'sessions driven at once, default 1000 or what the configuration says',
     },
+    {
+      flags: '--probes <place>',
+      description:
+        'address:port that answers /livez, /readyz, /healthz and /metrics, open to whoever reaches it',
+    },
     { flags: '--drain <duration>', description: 'how long what runs may go on at SIGTERM', default: DRAIN },
   ],
   example: 'onrecord worker --sessions 200',
@@ -34,6 +42,7 @@ export const worker: Command = {
     const { agents, work = {} } = await cli.config();
     const drainMs = givenDuration('drain', givenOption(input, 'drain') ?? DRAIN);
     const limits = { ...work, ...givenSessions(input) };
+    const place = probePlace(input);
     const prices = await cli.priceOverrides();
     const dispatcher = await dispatcherOf(cli, OPERATOR_LOG);
     const telemetry = await cli.telemetry({ log: OPERATOR_LOG, stays: true });
@@ -48,6 +57,7 @@ export const worker: Command = {
       ...(telemetry && { telemetry }),
     });
     const { ownerId: name } = runtime;
+    const probes = place && (await probesOf(runtime, place));
     const { sessions = SESSIONS_AT_ONCE } = limits;
     const told = { worker: name, store: maskedStore(await cli.storeNamed()), sessions };
     if (screen.jsonMode)
@@ -55,13 +65,39 @@ export const worker: Command = {
     screen.out(
       line`${SIGN.ok} Worker ${whole(name)} drives sessions of ${whole(told.store)}, at most ${formatCount(sessions)} at once.`,
     );
+    if (probes) screen.out(line`  Probes answer on ${probes.url}.`);
     if (agents.length === 0)
       screen.note(line`${SIGN.wait} No agent is configured here, so there is nothing that it can drive.`);
     await untilStopped(cli);
     screen.note(line`Stopping: nothing more starts; what runs may take ${formatDuration(drainMs)}.`);
     await runtime.close({ drainMs });
+    // Last, so that whoever watches sees the end of it.
+    await probes?.close(0);
     return EXIT.done;
   },
+};
+
+/** "4281" or "0.0.0.0:4281" or "[::]:4281". */
+const PLACE = /^(?:(?<host>\[[0-9a-f:]+\]|[^:[\]\s]+):)?(?<port>\d{1,5})$/i;
+
+type ProbePlace = { readonly host: string; readonly port: number };
+
+const probePlace = (input: Input): ProbePlace | undefined => {
+  const text = givenOption(input, 'probes');
+  if (text === undefined) return undefined;
+  const { host = '127.0.0.1', port = '' } = PLACE.exec(text)?.groups ?? {};
+  if (port !== '' && Number(port) <= PORT_MAX)
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  throw badInput(
+    'number-invalid',
+    `--probes "${text}" is no port, alone or behind an address: 0.0.0.0:4281.`,
+    { probes: text },
+  );
+};
+
+const probesOf = async (runtime: Runtime, place: ProbePlace): Promise<Listening> => {
+  const { listen } = await import('../../server/listen.ts');
+  return listen({ runtime, log: OPERATOR_LOG, ...place, probesOnly: true, openMetrics: true });
 };
 
 const givenSessions = (input: Input): { readonly sessions?: number } => {
