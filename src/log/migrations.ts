@@ -54,6 +54,14 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE session ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE session ADD COLUMN tried_head INTEGER;
   `,
+  `
+  -- Where both are there, body is the event's data alone and the rest of its canonical form follows from the row.
+  -- Where they are not (rows of earlier formats, forms that are others) body is all of it. type is the type's name, or
+  -- for the five that nearly all events are of a number: 0 request.built, 1 response.received, 2 call.proposed,
+  -- 3 call.started, 4 call.result.
+  ALTER TABLE event ADD COLUMN at INTEGER;
+  ALTER TABLE event ADD COLUMN type INTEGER;
+  `,
 ];
 
 /** The format this program writes and the newest it reads. */

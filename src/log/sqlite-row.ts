@@ -8,7 +8,13 @@ import type { Owner, SessionRow, StatusCounts } from './store.ts';
 /** Bodies and blobs from this size on are stored compressed. */
 export const COMPRESS_BYTES_MIN = 4096;
 
-export type EventRow = { seq: number; hash: Uint8Array; body: string | Uint8Array };
+export type EventRow = {
+  seq: number;
+  hash: Uint8Array;
+  body: string | Uint8Array;
+  at: number | null;
+  type: string | number | null;
+};
 export type ListedRow = {
   name: string;
   summary: string;
@@ -37,13 +43,56 @@ export const hex = (bytes: Uint8Array): Digest =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex') as Digest;
 
 /** Canonical JSON is well-formed text without NUL, so SQLite's text keeps it byte for byte. */
-export const storedBody = (body: string): string | Uint8Array =>
-  body.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(body) : body;
+const packed = (text: string): string | Uint8Array =>
+  text.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(text) : text;
+
+type EventCells = readonly [body: string | Uint8Array, at: number | null, type: string | number | null];
+
+/** Types that rows name by a number, their place here. Rows refer to it: names may be added, nothing else. */
+const NUMBERED: readonly string[] = [
+  'request.built',
+  'response.received',
+  'call.proposed',
+  'call.started',
+  'call.result',
+];
+
+const OPENING = '{"at":';
+const DATA_OPENS = ',"data":';
+const DATA_ENDS = ',"seq":';
+const TYPE_OPENS = ',"type":"';
+const ENDING = '","v":1}';
+/** What begins like a number, SQLite would make one of. */
+const LETTER = /^[a-z]/;
+
+const around = (data: string, { seq, at, type }: { seq: number; at: number; type: string }): string =>
+  `${OPENING}${at}${DATA_OPENS}${data}${DATA_ENDS}${seq}${TYPE_OPENS}${type}${ENDING}`;
+
+/**
+ * An event as its row holds it. What stands around the data of nearly every event (`{"at":…,"data":` and
+ * `,"seq":…,"type":…,"v":1}`) follows from the row: it is left out where putting it back gives the very same body.
+ */
+export const eventCells = ({ seq, body }: StoredEvent): EventCells => {
+  const from = body.indexOf(DATA_OPENS);
+  const to = body.lastIndexOf(DATA_ENDS);
+  const data = body.slice(from + DATA_OPENS.length, to);
+  const at = Number(body.slice(OPENING.length, from));
+  const type = body.slice(to + DATA_ENDS.length + String(seq).length + TYPE_OPENS.length, -ENDING.length);
+  const isOrdinary =
+    from > 0 &&
+    to > from &&
+    Number.isSafeInteger(at) &&
+    LETTER.test(type) &&
+    around(data, { seq, at, type }) === body;
+  if (!isOrdinary) return [packed(body), null, null];
+  const number = NUMBERED.indexOf(type);
+  return [packed(data), at, number < 0 ? type : number];
+};
 
 /** A body as long as its size is stored plain; a packed one is always shorter. */
 export const storedBlob = (bytes: Uint8Array): Uint8Array => {
-  const packed = bytes.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(bytes) : bytes;
-  return packed.length < bytes.length ? packed : bytes;
+  const short = bytes.length >= COMPRESS_BYTES_MIN ? zstdCompressSync(bytes) : bytes;
+  return short.length < bytes.length ? short : bytes;
 };
 
 /** In the order of the statement that sets it. */
@@ -52,11 +101,12 @@ export const summaryRow = (summary: SessionSummary): readonly (string | number |
   return [agent, tenant, status, Number(canGoOn), wakeAt, untold, updatedAt, JSON.stringify(summary)];
 };
 
-export const storedEvent = ({ seq, hash, body }: EventRow): StoredEvent => ({
-  seq,
-  hash: hex(hash),
-  body: typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8'),
-});
+export const storedEvent = ({ seq, hash, body, at, type }: EventRow): StoredEvent => {
+  const text = typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8');
+  if (at === null || type === null) return { seq, hash: hex(hash), body: text };
+  const name = typeof type === 'number' ? (NUMBERED[type] ?? '') : type;
+  return { seq, hash: hex(hash), body: around(text, { seq, at, type: name }) };
+};
 
 export const countsOf = (rows: readonly CountRow[]): StatusCounts =>
   Object.fromEntries(rows.map(({ status, sessions }) => [status, sessions]));

@@ -9,9 +9,10 @@ export const INSERT_SESSION = 'INSERT INTO session (name, parent, fork_seq) VALU
 export const FIND_PART = 'SELECT parent, fork_seq FROM session WHERE id = ?';
 export const HEAD = 'SELECT seq, hash FROM event WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
 export const HASH_AT = 'SELECT hash FROM event WHERE session = ? AND seq = ?';
-export const INSERT_EVENT = 'INSERT INTO event (session, seq, hash, body) VALUES (?, ?, unhex(?), ?)';
+export const INSERT_EVENT =
+  'INSERT INTO event (session, seq, hash, body, at, type) VALUES (?, ?, unhex(?), ?, ?, ?)';
 export const READ_EVENTS =
-  'SELECT seq, hash, body FROM event WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq';
+  'SELECT seq, hash, body, at, type FROM event WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq';
 export const INSERT_BLOB =
   'INSERT INTO blob (digest, size, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING';
 export const READ_BLOB = 'SELECT size, body FROM blob WHERE digest = ?';
@@ -98,6 +99,7 @@ export const ALL_BLOBS = 'SELECT rowid, digest, size, body FROM blob';
 export const EVENTS_OUT_OF_PLACE = `
   SELECT rowid, session, seq FROM event
   WHERE typeof(seq) <> 'integer' OR seq < 1 OR session NOT IN (SELECT id FROM session)
-    OR typeof(hash) <> 'blob' OR length(hash) <> 32 OR typeof(body) NOT IN ('text', 'blob')`;
+    OR typeof(hash) <> 'blob' OR length(hash) <> 32 OR typeof(body) NOT IN ('text', 'blob')
+    OR typeof(at) NOT IN ('null', 'integer') OR typeof(type) NOT IN ('null', 'text', 'integer') OR (at IS NULL) <> (type IS NULL)`;
 export const SESSIONS_WITHOUT_EVENTS = `
   SELECT name FROM session WHERE NOT EXISTS (SELECT 1 FROM event WHERE event.session = session.id)`;

@@ -24,10 +24,10 @@ import { SqliteHeads } from './sqlite-heads.ts';
 import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
   countsOf,
+  eventCells,
   hex,
   listed,
   storedBlob,
-  storedBody,
   storedEvent,
   summaryRow,
   type BlobRow,
@@ -286,7 +286,7 @@ export class SqliteLog implements LogStore {
     if (append.given) this.#checkGiven(append.given);
     const id = row?.id ?? this.#insertSession(append);
     const insert = this.#prepare(sql.INSERT_EVENT);
-    for (const { seq, hash, body } of events) insert.run(id, seq, hash, storedBody(body));
+    for (const event of events) insert.run(id, event.seq, event.hash, ...eventCells(event));
     for (const blob of append.blobs ?? []) this.#insertBlob(blob);
     if (append.summary) this.#setSummary(id, append.summary);
     this.#heads.wrote(session, { id, epoch: row?.epoch ?? 0, head: expected + events.length });

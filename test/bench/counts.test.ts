@@ -20,9 +20,9 @@ import { openSqlite, tempFile } from '../kit/folder.ts';
 /** Twice BEGIN, the question whether anybody else has written, and COMMIT; an INSERT for each of the five events of a step. */
 const STATEMENTS_PER_STEP = 11;
 /** Bodies and hashes of these events; the work itself has about 1,500 bytes. */
-const CONTENT_BYTES_PER_STEP_MAX = 3050;
-/** The same in pages, with what SQLite needs around it: 1.6 times what a table of the bare work takes. */
-const PAGE_BYTES_PER_STEP_MAX = 3450;
+const CONTENT_BYTES_PER_STEP_MAX = 2850;
+/** The same in pages, with what SQLite needs around it: 1.5 times what a table of the bare work takes. */
+const PAGE_BYTES_PER_STEP_MAX = 3130;
 /** Objects and texts that are made and thrown away again, as the engine samples them; the work itself makes a sixth. */
 const ALLOCATED_BYTES_PER_STEP_MAX = 120_000;
 const LONG_STEPS = 10_000;
@@ -75,7 +75,7 @@ const bytesPerStep = async (steps: number, measure: (db: DatabaseSync) => number
 const contentBytes = (db: DatabaseSync): number => {
   const { bytes } = db
     .prepare(
-      `SELECT (SELECT sum(length(hash) + length(CAST(body AS BLOB))) FROM event)
+      `SELECT (SELECT sum(length(hash) + length(CAST(body AS BLOB)) + 6 + length(coalesce(type, ''))) FROM event)
             + (SELECT sum(length(digest) + length(body)) FROM blob) AS bytes`,
     )
     .get() as { bytes: number };

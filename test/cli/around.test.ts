@@ -75,7 +75,7 @@ test('doctor-is-content: nothing to say ends with 0', async () => {
   await place.onrecord('run', 'clerk', 'x');
   const { code, stdout } = await place.onrecord('doctor');
   expect(stdout).toMatch(/^✓ program +\d+\.\d+\.\d+, Node \d+\.\d+\.\d+, SQLite \d+\.\d+/);
-  expect(stdout).toMatch(/^✓ store +.*log\.db, \d+ kB, format 3/m);
+  expect(stdout).toMatch(/^✓ store +.*log\.db, \d+ kB, format 4/m);
   expect(stdout).toMatch(/^✓ integrity +1 session, heads match/m);
   expect(stdout).toContain('All is well.');
   expect(code).toBe(0);
@@ -96,9 +96,7 @@ test('doctor-finds-damage: a changed last event, an agent that is gone, a broken
   expect(broken.code).toBe(1);
   place.write('agents/clerk.yaml', 'name: clerk\ninstructions: x\nmodel: { scripted: script.yaml }\n');
   const db = new DatabaseSync(join(place.folder, '.onrecord/log.db'));
-  db.exec(
-    `UPDATE event SET body = replace(body, '"at":1', '"at":2') WHERE seq = (SELECT max(seq) FROM event)`,
-  );
+  db.exec(`UPDATE event SET at = at + 1 WHERE seq = (SELECT max(seq) FROM event)`);
   db.close();
   const damaged = await place.onrecord('doctor');
   expect(damaged.stdout).toContain(`the end of 1 log does not match its chain: ${session}`);

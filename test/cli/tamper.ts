@@ -1,16 +1,11 @@
 /** Changes a store behind the back of the program that wrote it, byte by byte or with a chain made anew. */
 import { DatabaseSync } from 'node:sqlite';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { canonical } from '../../src/event/canonical.ts';
 import { chainHash, genesis } from '../../src/event/envelope.ts';
 import type { Json } from '../../src/event/json.ts';
+import { eventCells, storedEvent, type EventRow } from '../../src/log/sqlite-row.ts';
 
-type Row = {
-  readonly rowid: number;
-  readonly seq: number;
-  readonly hash: Uint8Array;
-  readonly body: string | Uint8Array;
-};
+type Row = EventRow & { readonly rowid: number };
 
 const inStore = <T>(path: string, use: (db: DatabaseSync) => T): T => {
   const db = new DatabaseSync(path);
@@ -24,12 +19,9 @@ const inStore = <T>(path: string, use: (db: DatabaseSync) => T): T => {
 const rowsOf = (db: DatabaseSync, session: string): readonly Row[] =>
   db
     .prepare(
-      'SELECT event.rowid, seq, hash, body FROM event JOIN session ON session.id = event.session WHERE name = ? ORDER BY seq',
+      'SELECT event.rowid, seq, hash, body, at, type FROM event JOIN session ON session.id = event.session WHERE name = ? ORDER BY seq',
     )
     .all(session) as unknown as readonly Row[];
-
-const textOf = (body: string | Uint8Array): string =>
-  typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8');
 
 /** Flips one bit in the stored body of an event, wherever it lies within it. */
 export const flipBodyBit = (path: string, session: string, seq: number, where: number): void =>
@@ -81,16 +73,12 @@ type Body = { at: number; data: Record<string, Json>; seq: number; type: string;
 export const forge = (path: string, session: string, change: (body: Body) => Body | undefined): void =>
   inStore(path, (db) => {
     let hash = genesis(session);
-    const update = db.prepare('UPDATE event SET hash = ?, body = ? WHERE rowid = ?');
+    const update = db.prepare('UPDATE event SET hash = ?, body = ?, at = ?, type = ? WHERE rowid = ?');
     for (const row of rowsOf(db, session)) {
-      const text = textOf(row.body);
+      const { body: text } = storedEvent(row);
       const changed = change(JSON.parse(text) as Body);
       const body = changed ? canonical(changed) : text;
       hash = chainHash(hash, body);
-      update.run(
-        Buffer.from(hash, 'hex'),
-        typeof row.body === 'string' ? body : zstdCompressSync(Buffer.from(body)),
-        row.rowid,
-      );
+      update.run(Buffer.from(hash, 'hex'), ...eventCells({ seq: row.seq, hash, body }), row.rowid);
     }
   });

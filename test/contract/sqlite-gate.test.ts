@@ -1,7 +1,7 @@
 /** Two processes on one file: one drives as fast as it can, the other one shuts and opens the gate. */
 import { DatabaseSync } from 'node:sqlite';
-import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { storedEvent, type EventRow } from '../../src/log/sqlite-row.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { startChild } from '../kit/child.ts';
 import { calm } from '../kit/clock.ts';
@@ -11,7 +11,7 @@ const SESSIONS = 6;
 const STEPS = 60;
 const FREEZES = 40;
 
-type Row = { readonly name: string; readonly body: string | Uint8Array };
+type Row = EventRow & { readonly name: string };
 
 /** Every event of every log, in the one order in which they were committed. */
 const committed = (
@@ -19,12 +19,11 @@ const committed = (
 ): readonly { readonly log: string; readonly type: string; readonly mode: string }[] => {
   const db = new DatabaseSync(file, { readOnly: true });
   const query =
-    'SELECT session.name, event.body FROM event JOIN session ON session.id = event.session ORDER BY event.rowid';
+    'SELECT session.name, event.* FROM event JOIN session ON session.id = event.session ORDER BY event.rowid';
   const rows = db.prepare(query).all() as Row[];
   db.close();
-  return rows.map(({ name, body }) => {
-    const text = typeof body === 'string' ? body : zstdDecompressSync(body).toString('utf8');
-    const { type, data } = JSON.parse(text) as { type: string; data: { mode?: string } };
+  return rows.map(({ name, ...row }) => {
+    const { type, data } = JSON.parse(storedEvent(row).body) as { type: string; data: { mode?: string } };
     return { log: name, type, mode: data.mode ?? '' };
   });
 };

@@ -184,7 +184,8 @@ describe('SqliteLog: files of earlier formats', () => {
       db.exec(
         `ATTACH '${whole}' AS whole; INSERT INTO session (id, name, epoch) SELECT id, name, epoch FROM whole.session`,
       );
-      db.exec('INSERT INTO event SELECT * FROM whole.event');
+      const insert = db.prepare('INSERT INTO event (session, seq, hash, body) VALUES (1, ?, unhex(?), ?)');
+      for (const { seq, hash, body } of events) insert.run(seq, hash, body);
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${format}`);
       db.close();
       const store = openSqlite(file);

@@ -79,7 +79,7 @@ describe('a backup', () => {
     const project = new Project();
     await project.session('single');
     const bytes = readFileSync(project.storePath);
-    const at = bytes.indexOf('"turn.accepted"');
+    const at = bytes.indexOf('turn.accepted');
     bytes[at + 3] = (bytes[at + 3] ?? 0) ^ 1;
     writeFileSync(project.storePath, bytes);
     const ran = await project.onrecord(['backup', 'copy.db']);
@@ -170,7 +170,7 @@ describe('a restore', () => {
     await project.onrecord(['backup', 'copy.db']);
     const path = join(project.folder, 'copy.db');
     const bytes = readFileSync(path);
-    const at = bytes.indexOf('"turn.accepted"');
+    const at = bytes.indexOf('turn.accepted');
     bytes[at + 3] = (bytes[at + 3] ?? 0) ^ 1;
     writeFileSync(path, bytes);
     expect(await project.onrecord(['restore', 'copy.db'])).toMatchObject({ code: 7 });

@@ -134,6 +134,8 @@ const CELLS: readonly (readonly [table: string, column: string])[] = [
   ['event', 'seq'],
   ['event', 'hash'],
   ['event', 'body'],
+  ['event', 'at'],
+  ['event', 'type'],
   ['blob', 'digest'],
   ['blob', 'size'],
   ['blob', 'body'],

@@ -116,12 +116,16 @@ export const dump = (path: string): string => {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
     const all = (text: string): readonly Row[] => db.prepare(text).all();
-    const events = all('SELECT session, seq, hash, body FROM event ORDER BY session, seq').map((row) => [
-      row['session'],
-      row['seq'],
-      plain(row['hash']),
-      unpacked(row['body']),
-    ]);
+    const events = all('SELECT session, seq, hash, at, type, body FROM event ORDER BY session, seq').map(
+      (row) => [
+        row['session'],
+        row['seq'],
+        plain(row['hash']),
+        plain(row['at']),
+        row['type'],
+        unpacked(row['body']),
+      ],
+    );
     const blobs = all('SELECT digest, size, body FROM blob ORDER BY digest').map((row) => [
       plain(row['digest']),
       row['size'],
