@@ -1,5 +1,5 @@
 /**
- * The reference pages that are made of the source: commands, errors and events. `npm run reference` writes them; a
+ * The reference pages that are made of the source: commands, errors, events and the index for programs. `npm run reference` writes them; a
  * test fails where they are not what the source says.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,8 @@ import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT_MEANING, exitCodeOf } from '../src/cli/exit-code.ts';
 import { GLOBAL_OPTIONS } from '../src/cli/global-options.ts';
 import { OnrecordError, type Next } from '../src/errors.ts';
+import { llmsText } from '../src/manual/llms.ts';
+import { readManual } from '../src/manual/manual.ts';
 import { PROBLEMS } from '../src/server/problem.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -215,6 +217,7 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> =>
     ['docs/reference/commands.md', await commandsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/reference/events.md', eventsPage()],
+    ['llms.txt', llmsText(readManual())],
   ]);
 
 if (import.meta.main)

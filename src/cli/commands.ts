@@ -42,5 +42,6 @@ export const COMMANDS: Readonly<Record<string, (() => Promise<Command>) | undefi
   restore: async () => (await import('./commands/restore.ts')).restore,
   copy: async () => (await import('./commands/copy.ts')).copy,
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  docs: async () => (await import('./commands/docs.ts')).docs,
   help: async () => (await import('./commands/help.ts')).help,
 };

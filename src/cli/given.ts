@@ -53,6 +53,18 @@ export const givenSeq = (input: Input, name: string): number | undefined => {
   });
 };
 
+const PORT_MAX = 65_535;
+
+/** Throws `number-invalid`. */
+export const givenPort = (input: Input): number => {
+  const text = givenOption(input, 'port') ?? '';
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (port <= PORT_MAX) return port;
+  throw badInput('number-invalid', `--port "${text}" is no port: a whole number from 0 to ${PORT_MAX}.`, {
+    port: text,
+  });
+};
+
 /**
  * The value itself; with "@" in front the file of that name, and "-" for stdin. Throws `file-not-readable`,
  * `value-too-large`, `value-not-utf8`.

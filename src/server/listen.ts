@@ -54,7 +54,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     }),
   );
-  await bound(server, host, port);
+  await bound(server, { host, port, hint: 'onrecord serve --port 0' });
   const { port: taken } = server.address() as AddressInfo;
   const shown = host.includes(':') ? `[${host}]` : host;
   hosts = hostNames(shown, taken, names);
@@ -63,6 +63,29 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
     port: taken,
     app,
     close: (ms = CLOSE_MS) => close(server, app, { clock, ms }),
+  };
+};
+
+export type Plain = { readonly url: string; close(): Promise<void> };
+
+/** Pages without a door behind them, on this machine. Throws `port-taken`, `address-unusable`. */
+export const listenPlainly = async (
+  fetch: (request: Request) => Response,
+  { host, port, hint }: Binding,
+): Promise<Plain> => {
+  const server = createAdaptorServer({ fetch }) as Server;
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.maxConnections = CONNECTIONS_MAX;
+  await bound(server, { host, port, hint });
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${taken}`,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
   };
 };
 
@@ -77,19 +100,21 @@ const hostNames = (host: string, port: number, names: readonly string[]): readon
   return [...own, ...names.flatMap((name) => [name, `${name}:${port}`])];
 };
 
-const bound = (server: Server, host: string, port: number): Promise<void> =>
+type Binding = { readonly host: string; readonly port: number; readonly hint: string };
+
+const bound = (server: Server, binding: Binding): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenProblem(error, host, port)));
-    server.listen(port, host, () => resolve());
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenProblem(error, binding)));
+    server.listen(binding.port, binding.host, () => resolve());
   });
 
-const listenProblem = (error: NodeJS.ErrnoException, host: string, port: number): OnrecordError => {
+const listenProblem = (error: NodeJS.ErrnoException, { host, port, hint }: Binding): OnrecordError => {
   if (error.code === 'EADDRINUSE')
     return new OnrecordError(`Port ${port} of ${host} is taken already. Name another one, or 0 for any.`, {
       code: 'port-taken',
       next: 'fix-input',
       details: { host, port },
-      hint: 'onrecord serve --port 0',
+      hint,
       cause: error,
     });
   return badInput(

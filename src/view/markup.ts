@@ -76,6 +76,9 @@ export const textMarkup = (text: string, options: RevealOptions): Markup => ({
     .join(''),
 });
 
+/** Text that this project wrote itself: nothing in it is hidden, and its spaces stay. */
+export const verbatim = (text: string): Markup => ({ markup: escaped(text) });
+
 /** Several lines as they are, for an element that keeps white space. */
 export const lines = (text: string): Markup =>
   textMarkup(text.replaceAll('\r\n', '\n'), { newlines: true, tabs: true, indent: true });

@@ -23,7 +23,7 @@ import { pad } from '../terminal/cells.ts';
 
 /** Every command by the group it stands in, in the order of a working day. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ['Begin', ['init', 'help']],
+  ['Begin', ['init', 'docs', 'help']],
   ['Work', ['run', 'send', 'resume', 'cancel']],
   ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'unpark', 'mode']],
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],

@@ -1,10 +1,9 @@
 /** onrecord serve: the HTTP door, and the work of every session behind it. */
 import { relative } from 'node:path';
-import { badInput } from '../../errors.ts';
 import type { Command, Input } from '../command.ts';
 import { dispatcherOf } from '../dispatch.ts';
 import { EXIT } from '../exit-code.ts';
-import { givenOption } from '../given.ts';
+import { givenOption, givenPort } from '../given.ts';
 import { localToken } from '../local-token.ts';
 import { OPERATOR_LOG } from '../operator-log.ts';
 import { line, SIGN, theirs } from '../terminal/shown.ts';
@@ -72,17 +71,11 @@ export const serve: Command = {
   },
 };
 
-const PORT_MAX = 65_535;
-
-const address = (input: Input): { host: string; port: number; names: readonly string[] } => {
-  const text = givenOption(input, 'port') ?? '';
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
-  if (!(port <= PORT_MAX))
-    throw badInput('number-invalid', `--port "${text}" is no port: a whole number from 0 to ${PORT_MAX}.`, {
-      port: text,
-    });
-  return { host: givenOption(input, 'host') ?? '127.0.0.1', port, names: listed(input, 'names') };
-};
+const address = (input: Input): { host: string; port: number; names: readonly string[] } => ({
+  host: givenOption(input, 'host') ?? '127.0.0.1',
+  port: givenPort(input),
+  names: listed(input, 'names'),
+});
 
 const listed = (input: Input, option: string): readonly string[] =>
   (givenOption(input, option) ?? '').split(',').filter((one) => one !== '');
