@@ -6,6 +6,7 @@ export const PARTS = [
   'steps',
   'many',
   'postgres',
+  'workers',
   'cold',
   'opening',
   'replay',

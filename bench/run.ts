@@ -18,11 +18,13 @@ import { measureRooms } from './room.ts';
 import { measureSteps } from './steps.ts';
 import { asText } from './table.ts';
 import { measureWaiting } from './waiting.ts';
+import { measureWorkers } from './workers.ts';
 
 const MEASURES: Readonly<Record<PartName, (plan: Plan) => Promise<Measured>>> = {
   steps: measureSteps,
   many: measureMany,
   postgres: measurePostgres,
+  workers: measureWorkers,
   cold: measureCold,
   opening: measureOpening,
   replay: measureReplay,

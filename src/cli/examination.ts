@@ -21,6 +21,7 @@ import { VERSION } from '../worker/program.ts';
 import type { Cli } from './cli.ts';
 import { isHeld, storeMode, type StandingMode } from './gate.ts';
 import { missingSecrets } from './notify.ts';
+import { leftText, parkedFindings } from './standing-still.ts';
 import { allSessions } from './record.ts';
 import { configuredServers } from './tool-servers.ts';
 import { agentFiles } from './yaml-agent.ts';
@@ -33,6 +34,8 @@ export type Finding = {
   readonly text: string;
   /** What to do, ready to paste. */
   readonly hint?: string;
+  /** Those that a repair can help. */
+  readonly sessions?: readonly string[];
 };
 
 /** Sessions that are compared with today's agents event by event. */
@@ -172,6 +175,7 @@ const sessionFindings = async (
     ...held(gate, rows),
     ...(agents ? [await definitions(log, rows, agents)] : []),
     ...inDoubt(rows),
+    ...parkedFindings(rows),
     ...(gate.mode === 'frozen' ? [] : await undriven(log, rows, path)),
   ];
 };
@@ -298,16 +302,17 @@ const undriven = async (
   const candidates = rows.filter(({ summary }) => UNFINISHED.has(summary.status));
   if (candidates.length === 0) return [];
   const driven = isPostgres(path) ? leasesOf(candidates) : leasesIn(path);
-  const left: string[] = [];
-  for (const { session } of candidates.slice(0, SESSIONS_COMPARED_MAX))
-    if (!driven.has(session) && (await canBeDriven(log, session))) left.push(session);
+  const left: SessionRow[] = [];
+  for (const row of candidates.slice(0, SESSIONS_COMPARED_MAX))
+    if (!driven.has(row.session) && (await canBeDriven(log, row.session))) left.push(row);
   if (left.length === 0) return [];
   return [
     {
       level: 'note',
       name: 'left',
-      text: `${countOf(left.length, 'session')} can go on and nobody drives ${left.length === 1 ? 'it' : 'them'}: ${listed(left)}`,
-      hint: 'onrecord resume --all',
+      text: leftText(left, rows),
+      hint: 'onrecord doctor --repair, or onrecord resume --all',
+      sessions: left.map(({ session }) => session),
     },
   ];
 };

@@ -18,8 +18,8 @@ export type { Boss };
 export const JOBS_QUEUE = 'session';
 /** pg-boss takes names of 50 bytes. */
 const JOBS_SCHEMA_LENGTH_MAX = 50;
-/** A take is a claim, not the work: one that was not settled for so long is somebody else's. */
-export const TAKE_SECONDS = 15;
+/** A job is deleted as soon as it is fetched; one that was not for so long is fetched again. */
+const TAKE_SECONDS = 15;
 /** A wake that nobody took for so long is dropped; by then sweeps have found the session many times. */
 const KEPT_SECONDS = 86_400;
 const RETRIES_MAX = 1000;
@@ -94,7 +94,8 @@ export const migrateJobs = async (store: string): Promise<void> => {
     const boss = await bossOver(place, { ask, migrate: true, onError: () => undefined });
     await boss.start();
     await boss.createQueue(JOBS_QUEUE, {
-      policy: 'stately',
+      // One job waits for each session; one that is being taken, by a worker that stands still, blocks no other.
+      policy: 'short',
       expireInSeconds: TAKE_SECONDS,
       retentionSeconds: KEPT_SECONDS,
       retryLimit: RETRIES_MAX,

@@ -1,8 +1,8 @@
 /**
  * The dispatcher of many machines on one database: pg-boss, in the log's own server, over one connection. Wakes for what
  * is appended are written by the log itself (log/postgres-jobs.ts); here they are fetched, one worker each, only while
- * there is room. A job ends with the claim, not with the work: who drives is the lease's business, so a worker that
- * dies leaves nothing here but what it was about to claim.
+ * there is room. A job ends when it is fetched, not with the work: who drives is the lease's business, so a worker that
+ * dies leaves nothing here.
  */
 import { systemClock, type Clock, type Timer } from '../clock.ts';
 import { isOnrecordError, OnrecordError } from '../errors.ts';
@@ -14,10 +14,8 @@ import type { Dispatcher, Taken, Taker, Wake } from './dispatcher.ts';
 
 /** How often the queue is looked at where nothing says that there is something in it. */
 export const POLL_MS = 500;
-/** How often takes are looked for that were never settled. */
-export const SUPERVISE_MS = 10_000;
-/** Jobs of one look. */
-const FETCHED_MAX = 50;
+/** Sessions that are being taken at a time. What is fetched and not taken is lost for a while with its worker. */
+const TAKES_MAX = 8;
 
 export type PgBossOptions = { readonly clock?: Clock; readonly log?: Logger };
 
@@ -40,7 +38,6 @@ export class PgBossDispatcher implements Dispatcher {
   #again = false;
   /** The last look ended because there was no room, not because there was nothing. */
   #full = false;
-  #supervisedAt = 0;
   #troubled = false;
   #stopped: Promise<void> | undefined;
 
@@ -71,7 +68,6 @@ export class PgBossDispatcher implements Dispatcher {
   async start(taker: Taker): Promise<void> {
     await this.#ready();
     this.#taker = taker;
-    this.#supervisedAt = this.#clock.monotonic();
     this.look();
   }
 
@@ -134,7 +130,6 @@ export class PgBossDispatcher implements Dispatcher {
         this.#again = false;
         await this.#fetchWhile();
       }
-      await this.#supervise();
       this.#troubled = false;
     } catch (error) {
       // Looked at again soon; said once until it works again.
@@ -145,15 +140,20 @@ export class PgBossDispatcher implements Dispatcher {
 
   async #fetchWhile(): Promise<void> {
     for (;;) {
-      const room = this.#taker?.room() ?? 0;
+      const room = Math.min(this.#taker?.room() ?? 0, TAKES_MAX - this.#taking.size);
       this.#full = room <= 0;
       if (this.#full) return;
       const boss = await this.#ready();
       const jobs = (await boss.fetch(JOBS_QUEUE, {
-        batchSize: Math.min(room, FETCHED_MAX),
+        batchSize: room,
       })) as readonly Job[];
-      for (const one of jobs) this.#begin(boss, one);
       if (jobs.length === 0) return;
+      // Before they are taken: whoever dies in between leaves nothing behind, and the sweep finds the sessions.
+      await boss.deleteJob(
+        JOBS_QUEUE,
+        jobs.map(({ id }) => id),
+      );
+      for (const one of jobs) this.#begin(boss, one);
     }
   }
 
@@ -167,14 +167,11 @@ export class PgBossDispatcher implements Dispatcher {
     this.#taking.add(taking);
   }
 
-  async #take(boss: Boss, { id, data: { session } }: Job): Promise<void> {
+  async #take(boss: Boss, { data: { session } }: Job): Promise<void> {
     const taken = await this.#offer(session);
-    // First the new one, then the old one goes: a wake between the two would be one that nobody has.
-    if (taken.kind === 'later') {
-      const startAfter = new Date(this.#clock.now() + taken.afterMs).toISOString();
-      await boss.insert(JOBS_QUEUE, [job(session, 'left', session, startAfter)], { returnId: false });
-    }
-    await boss.deleteJob(JOBS_QUEUE, id);
+    if (taken.kind !== 'later') return;
+    const startAfter = new Date(this.#clock.now() + taken.afterMs).toISOString();
+    await boss.insert(JOBS_QUEUE, [job(session, 'left', session, startAfter)], { returnId: false });
   }
 
   async #offer(session: string): Promise<Taken> {
@@ -191,14 +188,6 @@ export class PgBossDispatcher implements Dispatcher {
     } finally {
       this.#offered.delete(session);
     }
-  }
-
-  /** Gives takes back that nobody has settled: their worker died in the middle of one. */
-  async #supervise(): Promise<void> {
-    const now = this.#clock.monotonic();
-    if (now - this.#supervisedAt < SUPERVISE_MS) return;
-    this.#supervisedAt = now;
-    await (await this.#ready()).supervise(JOBS_QUEUE);
   }
 
   #warn(error: unknown): void {

@@ -339,6 +339,11 @@ export class Runtime {
     this.#notifier.hint();
   }
 
+  /** Hints to whoever drives that the session is to be looked at. Does nothing where nobody hears of it. */
+  wake(session: string): Promise<void> {
+    return this.#worker.hint(session);
+  }
+
   /** Tells people what they were not told of; resolves when that is done and on the record. */
   notify(): Promise<void> {
     return this.#notifier.look();

@@ -31,6 +31,8 @@ export const STALLED_MS = 60_000;
 export const ALIVE_MS = 120_000;
 /** Sessions that stand still of which it is said; one is one too many. */
 const STALLED_MAX = 100;
+/** After leases may have come free, what nobody has taken is woken again. */
+const AGAIN_MS = 1200;
 /** Turns of the event loop that close() waits for the leases to be given back. */
 const RELEASE_TURNS = 3;
 
@@ -76,6 +78,7 @@ export class Worker {
   /** When a look at all that is due last came to an end, on the monotonic clock. */
   #lookedAt: number;
   #closing = false;
+  #again = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -240,6 +243,11 @@ export class Worker {
       .catch((error: unknown) => this.#warn(session, error));
   }
 
+  /** A wake that is sent even where every append sends its own: that one may have been lost. */
+  async hint(session: string): Promise<void> {
+    await this.#options.dispatcher.wake({ session, reason: 'swept' });
+  }
+
   async #take(session: string): Promise<Taken> {
     if (this.#closing) return LATER;
     try {
@@ -393,7 +401,23 @@ export class Worker {
       return;
     }
     for (const { driver } of this.#driving.values()) driver.wake();
+    this.#lookAgain();
     if (this.#options.drives) this.sweep().catch((error: unknown) => this.#warn('', error));
+  }
+
+  /**
+   * Leases of a worker that is gone may be free now, and their wakes may go to one that is about to go, too: what is
+   * still free in a moment is woken again.
+   */
+  #lookAgain(): void {
+    const { clock, dispatcher, drives } = this.#options;
+    if (!drives || !dispatcher.shared || this.#again) return;
+    this.#again = true;
+    const look = (): void => {
+      this.#again = false;
+      if (!this.#closing) this.sweep().catch((error: unknown) => this.#warn('', error));
+    };
+    clock.after(AGAIN_MS, look, true);
   }
 
   /** Where wakes reach other processes, whoever appended has sent one. */

@@ -15,6 +15,7 @@ import type { Tool } from '../../src/tool/tool.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
 import type { Channel } from '../../src/worker/notifier.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
+import type { WorkLimits } from '../../src/worker/work-limits.ts';
 import { FakeClock, seededRandom, until } from './clock.ts';
 import { CutStore } from './cut-store.ts';
 import { World } from './world.ts';
@@ -86,7 +87,9 @@ export class Stage {
     return last.runtime;
   }
 
-  async open(options: { drive?: boolean; agent?: Agent; telemetry?: Telemetry } = {}): Promise<Runtime> {
+  async open(
+    options: { drive?: boolean; agent?: Agent; telemetry?: Telemetry; limits?: WorkLimits } = {},
+  ): Promise<Runtime> {
     const store = new CutStore(this.store);
     const runtime = await openRuntime({
       store,
@@ -94,6 +97,7 @@ export class Stage {
       clock: this.clock,
       random: this.#random,
       drive: options.drive ?? true,
+      ...(options.limits && { limits: options.limits }),
       notify: this.#notify,
       ...(options.telemetry && { telemetry: options.telemetry }),
       log: { info: () => undefined, warn: (message) => void this.warnings.push(message) },

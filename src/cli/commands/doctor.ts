@@ -1,5 +1,6 @@
 /** onrecord doctor: whether all is well here, and what to do where it is not. */
 import { countOf } from '../../view/format.ts';
+import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
 import { examine, type Finding } from '../examination.ts';
 import { EXIT } from '../exit-code.ts';
@@ -14,6 +15,7 @@ export const doctor: Command = {
   summary: 'Looks whether program, store, agents and sessions are well, and says what to do.',
   arguments: [],
   options: [
+    { flags: '--repair', description: 'wakes sessions again that could go on and that nobody drives' },
     {
       flags: '--rooms',
       description: 'also tries what bounds programs here, with every attack; takes a minute or two',
@@ -25,17 +27,35 @@ export const doctor: Command = {
     const { screen } = cli;
     const rooms = options['rooms'] === true ? await (await import('../room-proof.ts')).roomFindings() : [];
     const findings = [...(await examine(cli)), ...rooms];
+    const woken = options['repair'] === true ? await repair(cli, findings) : undefined;
     const problems = findings.filter(({ level }) => level === 'problem').length;
     const notes = findings.filter(({ level }) => level === 'note').length;
-    if (screen.jsonMode) screen.json({ findings, problems, notes });
+    if (screen.jsonMode) screen.json({ findings, problems, notes, ...(woken && { woken }) });
     else {
       const { textColumns, terminal } = screen.look;
       const columns = terminal ? textColumns : Infinity;
       screen.out(...findings.flatMap((finding) => lines(finding, columns)), EMPTY, summary(problems, notes));
     }
+    if (woken && !screen.jsonMode) screen.out(...repairLines(woken));
     return problems > 0 ? EXIT.failed : EXIT.done;
   },
 };
+
+/** A wake is a hint: where nothing has to be done, it does nothing. */
+const repair = async (cli: Cli, findings: readonly Finding[]): Promise<readonly string[]> => {
+  const sessions = findings.flatMap((finding) => finding.sessions ?? []);
+  if (sessions.length === 0) return [];
+  const runtime = await cli.runtime();
+  for (const session of sessions) await runtime.wake(session);
+  return sessions;
+};
+
+const repairLines = (woken: readonly string[]): readonly Shown[] =>
+  woken.length === 0
+    ? [line`Nothing had to be repaired.`]
+    : [
+        line`${SIGN.ok} ${countOf(woken.length, 'session')} woken. A worker that runs takes them up within seconds.`,
+      ];
 
 const lines = ({ level, name, text, hint }: Finding, columns: number): Shown[] => {
   const said = hint === undefined ? theirs(text) : line`${text}: ${hint}`;

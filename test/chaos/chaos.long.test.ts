@@ -1,0 +1,62 @@
+/** Workers killed and frozen at random, and a test of the test: bugs planted in the workers must be found. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { noPostgres } from '../kit/postgres-server.ts';
+import { runChaos } from './chaos.ts';
+
+const reason = noPostgres();
+const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;
+const ROOT = join(import.meta.dirname, '../..');
+const SEED = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
+const TAKEOVER_P99_MS_MAX = 2000;
+
+/** A copy of this checkout with a bug in it. */
+const planted = (file: string, from: string, to: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'onrecord-planted-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const part of ['src', 'test/chaos']) cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const path = join(folder, file);
+  const original = readFileSync(path, 'utf8');
+  expect(original.split(from).length, `${file} holds the planted place once`).toBe(2);
+  writeFileSync(path, original.replace(from, to));
+  return folder;
+};
+
+describe.skipIf(reason !== undefined)(`three workers, killed and frozen at random${skipped}`, () => {
+  test('every invariant holds, and others take over within two seconds', { timeout: 240_000 }, async () => {
+    const { problems, takeoverMs, undisturbedMs, ...counts } = await runChaos({
+      seed: SEED,
+      seconds: 60,
+      sessions: 200,
+    });
+    const p99 = undisturbedMs[Math.ceil(undisturbedMs.length * 0.99) - 1] ?? 0;
+    console.log(
+      `seed ${SEED}: ${JSON.stringify(counts)}, ${takeoverMs.length} takeovers, p99 ${Math.round(p99)} ms`,
+    );
+    expect(problems).toEqual([]);
+    expect(counts).toMatchObject({ jobsLeft: 0, leasesLeft: 0 });
+    expect(counts.kills).toBeGreaterThan(5);
+    expect(counts.freezes).toBeGreaterThan(3);
+    expect(undisturbedMs.length).toBeGreaterThan(5);
+    expect(p99).toBeLessThan(TAKEOVER_P99_MS_MAX);
+  });
+
+  test('a call of kind once that is repeated after a kill is found', { timeout: 200_000 }, async () => {
+    const root = planted(
+      'src/session/conclude-call.ts',
+      "    case 'once':\n      return doubt(call, reason);",
+      "    case 'once':\n      return again(state, call, reason) ?? doubt(call, reason);",
+    );
+    const { problems } = await runChaos({ seed: SEED, seconds: 25, sessions: 80, root });
+    expect(problems.join('\n')).toMatch(/of kind once was done twice|differs|does not follow/i);
+  });
+
+  test('workers that are not fenced are found', { timeout: 200_000 }, async () => {
+    const { problems } = await runChaos({ seed: SEED, seconds: 60, sessions: 120, plant: 'fencing' });
+    expect(problems.join('\n')).toMatch(/stands behind one of epoch/);
+  });
+});
