@@ -70,6 +70,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'digest-ambiguous',
   'duration-invalid',
   'grant-invalid',
+  'log-form-unknown',
   'mode-unknown',
   'digest-invalid',
   'file-not-readable',

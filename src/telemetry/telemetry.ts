@@ -87,7 +87,9 @@ export class Telemetry {
     }
     this.#waiting++;
     const { session } = pending.append;
-    this.#pending.set(session, [...(this.#pending.get(session) ?? []), pending]);
+    const before = this.#pending.get(session);
+    if (before) before.push(pending);
+    else this.#pending.set(session, [pending]);
     this.#working ??= this.#work();
   }
 
@@ -96,6 +98,7 @@ export class Telemetry {
     await Promise.resolve();
     for (let [first] = this.#pending; first; [first] = this.#pending) {
       const [session, all] = first;
+      this.#pending.delete(session);
       try {
         await this.#tell(session, all);
       } catch (error) {
@@ -105,10 +108,7 @@ export class Telemetry {
           session,
         });
       }
-      const rest = this.#pending.get(session)?.slice(all.length) ?? [];
       this.#waiting -= all.length;
-      if (rest.length === 0) this.#pending.delete(session);
-      else this.#pending.set(session, rest);
     }
     // In the same turn as the last look: whoever appends after it begins anew.
     this.#working = undefined;

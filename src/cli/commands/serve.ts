@@ -5,7 +5,7 @@ import { dispatcherOf } from '../dispatch.ts';
 import { EXIT } from '../exit-code.ts';
 import { givenOption, givenPort } from '../given.ts';
 import { localToken } from '../local-token.ts';
-import { OPERATOR_LOG } from '../operator-log.ts';
+import { LOG_OPTION, operatorLog } from '../operator-log.ts';
 import { line, SIGN, theirs } from '../terminal/shown.ts';
 import { untilStopped } from '../until-stopped.ts';
 
@@ -20,13 +20,14 @@ export const serve: Command = {
     { flags: '--origins <origins>', description: 'origins whose pages may use it with a token, with commas' },
     { flags: '--open-metrics', description: 'anybody may read /metrics' },
     { flags: '--no-drive', description: 'only serve; workers elsewhere do the work' },
+    LOG_OPTION,
   ],
   example: 'onrecord serve',
   exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.store, EXIT.interrupted],
   async run(cli, input) {
     const { openRuntime } = await import('../../worker/runtime.ts');
     const { listen } = await import('../../server/listen.ts');
-    const log = OPERATOR_LOG;
+    const log = operatorLog(cli.screen, input);
     const { agents, work } = await cli.config();
     const store = await cli.store();
     const notify = await cli.channels();

@@ -8,8 +8,9 @@ import type { Command, Input } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
 import { givenOption } from '../given.ts';
 import type { Listening } from '../../server/listen.ts';
+import type { Logger } from '../../tool/tool.ts';
 import type { Runtime } from '../../worker/runtime.ts';
-import { OPERATOR_LOG } from '../operator-log.ts';
+import { LOG_OPTION, operatorLog } from '../operator-log.ts';
 import { line, SIGN, whole } from '../terminal/shown.ts';
 import { untilStopped } from '../until-stopped.ts';
 
@@ -31,6 +32,7 @@ export const worker: Command = {
       description:
         'address:port that answers /livez, /readyz, /healthz and /metrics, open to whoever reaches it',
     },
+    LOG_OPTION,
     { flags: '--drain <duration>', description: 'how long what runs may go on at SIGTERM', default: DRAIN },
   ],
   example: 'onrecord worker --sessions 200',
@@ -43,21 +45,22 @@ export const worker: Command = {
     const drainMs = givenDuration('drain', givenOption(input, 'drain') ?? DRAIN);
     const limits = { ...work, ...givenSessions(input) };
     const place = probePlace(input);
+    const log = operatorLog(screen, input);
     const prices = await cli.priceOverrides();
-    const dispatcher = await dispatcherOf(cli, OPERATOR_LOG);
-    const telemetry = await cli.telemetry({ log: OPERATOR_LOG, stays: true });
+    const dispatcher = await dispatcherOf(cli, log);
+    const telemetry = await cli.telemetry({ log, stays: true });
     const runtime = await openRuntime({
       store: await cli.store(),
       agents,
       limits,
-      log: OPERATOR_LOG,
+      log,
       notify: await cli.channels(),
       ...(dispatcher && { dispatcher }),
       ...(prices && { prices }),
       ...(telemetry && { telemetry }),
     });
     const { ownerId: name } = runtime;
-    const probes = place && (await probesOf(runtime, place));
+    const probes = place && (await probesOf(runtime, place, log));
     const { sessions = SESSIONS_AT_ONCE } = limits;
     const told = { worker: name, store: maskedStore(await cli.storeNamed()), sessions };
     if (screen.jsonMode)
@@ -95,9 +98,9 @@ const probePlace = (input: Input): ProbePlace | undefined => {
   );
 };
 
-const probesOf = async (runtime: Runtime, place: ProbePlace): Promise<Listening> => {
+const probesOf = async (runtime: Runtime, place: ProbePlace, log: Logger): Promise<Listening> => {
   const { listen } = await import('../../server/listen.ts');
-  return listen({ runtime, log: OPERATOR_LOG, ...place, probesOnly: true, openMetrics: true });
+  return listen({ runtime, log, ...place, probesOnly: true, openMetrics: true });
 };
 
 const givenSessions = (input: Input): { readonly sessions?: number } => {
