@@ -114,7 +114,7 @@ export const drawn = ({ title, x, y, series, logY = false }: Plot): string => {
     ...grid,
     ...marks,
     label(x, { x: (LEFT + right) / 2, y: HEIGHT - 12, anchor: 'middle' }),
-    label(y, { x: LEFT, y: TOP - 8, anchor: 'end' }),
+    label(y, { x: LEFT - 8, y: TOP - 14, anchor: 'end' }),
     ...lines,
     '</svg>\n',
   ].join('\n');
