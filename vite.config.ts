@@ -5,8 +5,6 @@ import { defineConfig, type UserConfig } from 'vite';
 const config: UserConfig = defineConfig({
   root: 'src/web',
   plugins: [react()],
-  // Whoever builds, a test too, builds what is shipped: the runner's NODE_ENV would bring React's development build.
-  define: { 'process.env.NODE_ENV': JSON.stringify('production') },
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,

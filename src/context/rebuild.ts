@@ -16,7 +16,12 @@ export type RebuildSource = {
   /** Any event of the session by seq. */
   readonly eventAt: (seq: number) => LogEvent | undefined;
   readonly blob: (digest: Digest) => Promise<Uint8Array | undefined>;
+  /** The frame of a request, where it is known: else the requests before it are walked until one has it. */
+  readonly frameAt?: (seq: number) => Frame | undefined;
 };
+
+/** Digests of the bytes before the first part and after the last. */
+export type Frame = { readonly head: Digest; readonly tail: Digest };
 
 /** Throws `request-not-found`, and `request-damaged` where the bytes do not prove themselves. */
 export const rebuildRequest = async (source: RebuildSource, seq: number): Promise<RebuiltRequest> => {
@@ -99,7 +104,9 @@ const templatesOf = (source: RebuildSource, seq: number): readonly PartTemplate[
   return pieces.toReversed().flat();
 };
 
-const frameOf = (source: RebuildSource, seq: number): { readonly head: Digest; readonly tail: Digest } => {
+const frameOf = (source: RebuildSource, seq: number): Frame => {
+  const known = source.frameAt?.(seq);
+  if (known) return known;
   for (let at: number | undefined = seq; at !== undefined;) {
     const { frame, reuse }: EventData['request.built'] = requestAt(source, at);
     if (frame) return frame;

@@ -48,9 +48,14 @@ export type Candidates = {
   readonly state: SessionState;
 };
 
-export const candidatesOf = (session: string, events: readonly LogEvent[]): Candidates => {
-  const walk = new Walk(session);
-  for (const event of events) walk.push(event);
+/** `start` is the state before the first of these events, where it is not the first of the session. */
+export const candidatesOf = (
+  session: string,
+  events: readonly (LogEvent | undefined)[],
+  start: SessionState = initial(session),
+): Candidates => {
+  const walk = new Walk(start);
+  for (const event of events) if (event) walk.push(event);
   return walk.end();
 };
 
@@ -67,8 +72,8 @@ class Walk {
   #state: SessionState;
   #seen = 0;
 
-  constructor(session: string) {
-    this.#state = initial(session);
+  constructor(start: SessionState) {
+    this.#state = start;
   }
 
   push(event: LogEvent): void {

@@ -53,13 +53,17 @@ export type Manifest = {
   readonly counts: Readonly<Record<PartState, number>>;
 };
 
-/** `events` are those before the request. */
+/**
+ * `events` are those before the request, each at its seq less one. Those before `start` may be missing, where nothing
+ * of them stands in the request: then nothing is said of them either.
+ */
 export const manifestOf = (
   session: string,
-  events: readonly LogEvent[],
+  events: readonly (LogEvent | undefined)[],
   request: ManifestRequest,
+  start?: SessionState,
 ): Manifest => {
-  const found = candidatesOf(session, events);
+  const found = candidatesOf(session, events, start);
   const parts = [
     ...frameParts(found.state, request),
     ...new Conversed(found, events, request).parts(),
@@ -126,14 +130,14 @@ type Standing = { readonly state: PartState; readonly reason: string };
 
 class Conversed {
   readonly #found: Candidates;
-  readonly #events: readonly LogEvent[];
+  readonly #events: readonly (LogEvent | undefined)[];
   readonly #request: ManifestRequest;
   readonly #selected: Selected;
   /** Bytes of the elements of each event, and whether all of them are shared. */
   readonly #elements = new Map<number, { readonly texts: string[]; same: boolean }>();
   readonly #held: ReturnType<typeof heldTurns>;
 
-  constructor(found: Candidates, events: readonly LogEvent[], request: ManifestRequest) {
+  constructor(found: Candidates, events: readonly (LogEvent | undefined)[], request: ManifestRequest) {
     this.#found = found;
     this.#events = events;
     this.#request = request;
@@ -196,7 +200,7 @@ class Conversed {
     if (why !== 'by-hand') return `requests hold ${policyWords(policyOf(this.#found.state))}`;
     const said = this.#events.findLast(
       (event) =>
-        event.type === 'selection.changed' &&
+        event?.type === 'selection.changed' &&
         event.data.change.do === 'leave-out' &&
         event.data.change.turns.includes(turn),
     );
@@ -211,7 +215,7 @@ class Conversed {
       return { state: 'kept', reason: `stands for events 1 to ${summary.to}` };
     const judged = this.#events.find(
       (event) =>
-        (event.type === 'history.summarised' || event.type === 'summary.discarded') &&
+        (event?.type === 'history.summarised' || event?.type === 'summary.discarded') &&
         event.data.response === seq,
     );
     if (judged?.type === 'summary.discarded')

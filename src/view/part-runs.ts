@@ -11,7 +11,8 @@ export type PartRun = {
   readonly to?: number;
   readonly count: number;
   readonly bytes: number;
-  readonly tokens: number;
+  /** Estimate; null where nobody has counted. */
+  readonly tokens: number | null;
   /** Whether its bytes begin the request before, too. */
   readonly same: boolean;
 };

@@ -38,7 +38,10 @@ export const sentPlan = async (
   let [count, last]: [number, WalkedRequest | undefined] = [0, undefined];
   for await (const request of requests) {
     count++;
-    if (count === number) return planOf(session, events, { number, request, last });
+    if (count === number) {
+      const state = events.slice(0, request.seq).reduce(evolve, initial(session));
+      return planOf(session, events, { number, request, last, state });
+    }
     last = request;
   }
   throw badInput(
@@ -48,21 +51,27 @@ export const sentPlan = async (
   );
 };
 
-/** The same for one request of a long session: it and the one before are rebuilt alone. Throws `request-not-found`. */
+export type Placed = {
+  readonly number: number;
+  readonly seq: number;
+  /** The request before, if there is one. */
+  readonly before: number | undefined;
+  /** The session when it was built. */
+  readonly state: SessionState;
+  /** The session before the first event that is at hand; absent: all of them are. */
+  readonly start?: SessionState;
+  readonly source: RebuildSource;
+};
+
+/** The same for one request of a long session: it and the one before are rebuilt, from the events that are at hand. */
 export const sentPlanAt = async (
   session: string,
-  events: readonly LogEvent[],
-  blob: RebuildSource['blob'],
-  {
-    number,
-    seq,
-    before,
-  }: { readonly number: number; readonly seq: number; readonly before: number | undefined },
+  events: readonly (LogEvent | undefined)[],
+  { number, seq, before, state, start, source }: Placed,
 ): Promise<SentPlan> => {
-  const source: RebuildSource = { eventAt: (at) => events[at - 1], blob };
   const request = await walked(source, seq);
   const last = before === undefined ? undefined : await walked(source, before);
-  return planOf(session, events, { number, request, last });
+  return planOf(session, events, { number, request, last, state, ...(start && { start }) });
 };
 
 const walked = async (source: RebuildSource, seq: number): Promise<WalkedRequest> => {
@@ -76,27 +85,33 @@ type Numbered = {
   readonly number: number;
   readonly request: WalkedRequest;
   readonly last: WalkedRequest | undefined;
+  readonly state: SessionState;
+  readonly start?: SessionState;
 };
 
 const planOf = (
   session: string,
-  events: readonly LogEvent[],
-  { number, request, last }: Numbered,
+  events: readonly (LogEvent | undefined)[],
+  { number, request, last, state, start }: Numbered,
 ): SentPlan => {
   const { seq } = request;
   const before = events.slice(0, seq - 1);
-  const state = events.slice(0, seq).reduce(evolve, initial(session));
   const answer = answerOf(events, seq);
   const shared = last && sharedPrefix(last, request, request.kept);
   const built = events[seq - 1];
   const bytes = built?.type === 'request.built' ? built.data.bytes : 0;
-  const manifest = manifestOf(session, before, {
-    ...request,
-    sharedParts: shared && shared.place !== 'head' ? shared.parts : undefined,
-    choice: state.choice,
-    counted: countedBy(answer?.usage, bytes) ?? state.counted,
-    question: built?.type === 'request.built' && built.data.summary !== undefined,
-  });
+  const manifest = manifestOf(
+    session,
+    before,
+    {
+      ...request,
+      sharedParts: shared && shared.place !== 'head' ? shared.parts : undefined,
+      choice: state.choice,
+      counted: countedBy(answer?.usage, bytes) ?? state.counted,
+      question: built?.type === 'request.built' && built.data.summary !== undefined,
+    },
+    start,
+  );
   return { number, seq, manifest, shared, answer };
 };
 
@@ -105,8 +120,9 @@ const countedBy = (usage: Usage | undefined, bytes: number): SessionState['count
   return tokens > 0 ? { bytes, tokens, answerTokens: usage?.output ?? 0 } : undefined;
 };
 
-const answerOf = (events: readonly LogEvent[], seq: number): SentPlan['answer'] => {
+const answerOf = (events: readonly (LogEvent | undefined)[], seq: number): SentPlan['answer'] => {
   for (const event of events.slice(seq)) {
+    if (!event) continue;
     if (event.type === 'response.received') return event.data;
     if (event.type === 'request.built' || event.type === 'turn.ended') return undefined;
   }

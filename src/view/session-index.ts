@@ -3,6 +3,7 @@
  * what each turn cost, and bookmarks from which a reading can go on. A few numbers an event; the events themselves stay
  * in the store. Pure: it is handed the events in order, once.
  */
+import type { Frame } from '../context/rebuild.ts';
 import type { EventType, LogEvent } from '../event/events.ts';
 import type { SessionState } from '../session/state.ts';
 import { contentText } from './brief.ts';
@@ -34,6 +35,13 @@ export type SectionHead = Section & {
 
 export type StepHead = StepStart & { readonly ms: number | undefined; readonly cost: string };
 
+const PART_TYPES: ReadonlySet<EventType> = new Set([
+  'turn.accepted',
+  'turn.steered',
+  'response.received',
+  'call.result',
+]);
+
 type Money = { readonly cost: number; readonly unknown: boolean };
 
 export class SessionIndex {
@@ -41,6 +49,8 @@ export class SessionIndex {
   readonly sections: Section[] = [];
   readonly steps: StepStart[] = [];
   readonly requests: RequestReading[] = [];
+  /** Frames of the requests, in their order. */
+  readonly #frames: (Frame | undefined)[] = [];
   /** Where it was forked from, if it was. */
   parent: { readonly session: string; readonly seq: number } | undefined;
   /** By event, at its seq less one. */
@@ -105,6 +115,18 @@ export class SessionIndex {
   /** The request that was built last at an event, counted from 1; 0 before the first. */
   requestAt(seq: number): number {
     return lastAtOrBefore(this.requests, (request) => request.seq, seq) + 1;
+  }
+
+  /** The frame of the request that was built at this event. */
+  frameAt(seq: number): Frame | undefined {
+    return this.#frames[this.requestAt(seq) - 1];
+  }
+
+  /** Events that could have become parts of a request, before this one. */
+  partsBefore(seq: number): number {
+    let count = 0;
+    for (const type of this.types.slice(0, seq - 1)) if (PART_TYPES.has(type)) count++;
+    return count;
   }
 
   sectionHead(at: number, state: SessionState): SectionHead | undefined {
@@ -189,6 +211,7 @@ export class SessionIndex {
       case 'request.built': {
         const request = this.#reading.requests.at(-1);
         if (request) this.requests.push(request);
+        this.#frames.push(event.data.frame ?? this.#frames.at(-1));
         return;
       }
       case 'response.received': {
@@ -207,7 +230,13 @@ export class SessionIndex {
   #mark(): void {
     const bookmark = this.#reading.bookmark();
     this.#bookmarks.push(bookmark);
+    const { events } = this.#reading;
     this.#reading = new Reading(this.session, [], { from: bookmark });
+    // What the next requests are made of is said by events just before.
+    for (let at = Math.max(0, this.head - BOOKMARK_EVENTS); at < this.head; at++) {
+      const event = events[at];
+      if (event) this.#reading.events[at] = event;
+    }
   }
 }
 

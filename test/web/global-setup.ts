@@ -14,6 +14,8 @@ declare module 'vitest' {
 const ROOT = resolve(import.meta.dirname, '../..');
 
 const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  // What is shipped is tested: under the runner's own value the pages would be those of a developer.
+  process.env['NODE_ENV'] = 'production';
   const [browser] = await Promise.all([
     launchServer(),
     build({

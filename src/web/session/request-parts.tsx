@@ -25,8 +25,8 @@ export const Parts = ({ view, selected }: Props): ReactNode => {
   const sent = parts.filter(({ state }) => state === 'kept' || state === 'shortened');
   const out = parts.filter(({ state }) => state === 'left-out' || state === 'summarised');
   const cut = sent.findIndex(({ same }) => !same);
-  const longest = Math.max(1, ...sent.map(({ tokens }) => tokens));
-  const sharedTokens = sent.reduce((sum, { same, tokens }) => sum + (same ? tokens : 0), 0);
+  const longest = Math.max(1, ...sent.map(({ tokens }) => tokens ?? 0));
+  const sharedTokens = sent.reduce((sum, { same, tokens }) => sum + (same ? (tokens ?? 0) : 0), 0);
   return (
     <>
       {refused !== null && (
@@ -35,7 +35,7 @@ export const Parts = ({ view, selected }: Props): ReactNode => {
           It would not be sent: <Revealed text={refused} />
         </p>
       )}
-      <Figures view={view} />
+      {refused === null && <Figures view={view} />}
       {sent.length > 0 && <Strip sent={sent} cut={cut} view={view} />}
       <ol className="parts" aria-label="Parts that were sent">
         {sent.slice(0, ROWS_MAX).map((part, at) => (
@@ -64,7 +64,9 @@ export const Parts = ({ view, selected }: Props): ReactNode => {
               </b>{' '}
               The model did not see these.
             </span>
-            <span className="push">{formatCount(out.reduce((sum, { tokens }) => sum + tokens, 0))}</span>
+            <span className="push">
+              {out.some(({ tokens }) => tokens === null) ? 'not counted' : formatCount(sum(out))}
+            </span>
           </p>
           <ol className="parts" aria-label="Parts that were left out">
             {out.slice(0, ROWS_MAX).map((part, at) => (
@@ -73,7 +75,7 @@ export const Parts = ({ view, selected }: Props): ReactNode => {
           </ol>
         </>
       )}
-      <p className="caption foot">
+      <p className="caption foot" hidden={refused !== null}>
         {countsWords(view)} Tokens of single parts are estimates, fitted to the provider’s total.
       </p>
     </>
@@ -96,7 +98,7 @@ const Figures = ({
 }): ReactNode => {
   const usage = answer?.usage;
   const estimate = parts.reduce(
-    (sum, { state, tokens }) => sum + (state === 'kept' || state === 'shortened' ? tokens : 0),
+    (sum, { state, tokens }) => sum + (state === 'kept' || state === 'shortened' ? (tokens ?? 0) : 0),
     0,
   );
   return (
@@ -135,7 +137,7 @@ const Figures = ({
   );
 };
 
-const sum = (parts: readonly PartRun[]): number => parts.reduce((all, { tokens }) => all + tokens, 0);
+const sum = (parts: readonly PartRun[]): number => parts.reduce((all, { tokens }) => all + (tokens ?? 0), 0);
 
 type StripProps = {
   readonly sent: readonly PartRun[];
@@ -169,7 +171,7 @@ const Strip = ({ sent, cut, view: { request, answer } }: StripProps): ReactNode 
   );
 };
 
-const grow = ({ tokens }: PartRun): CSSProperties => ({ flexGrow: Math.max(1, tokens) });
+const grow = ({ tokens }: PartRun): CSSProperties => ({ flexGrow: Math.max(1, tokens ?? 0) });
 
 const CutLine = ({
   part,
@@ -211,7 +213,7 @@ const PartLine = ({ part, longest, selected, children }: LineProps): ReactNode =
   const isOut = state === 'left-out' || state === 'summarised';
   const isChosen =
     selected !== undefined && from !== undefined && from <= selected && selected <= (to ?? from);
-  const width = { width: `${Math.min(100, (tokens / longest) * 100)}%` };
+  const width = { width: `${Math.min(100, ((tokens ?? 0) / longest) * 100)}%` };
   return (
     <li>
       {children}
@@ -228,7 +230,9 @@ const PartLine = ({ part, longest, selected, children }: LineProps): ReactNode =
         <span className="weight" aria-hidden="true">
           <i style={width} />
         </span>
-        <span className="number">{isOut ? `(${formatCount(tokens)})` : formatCount(tokens)}</span>
+        <span className="number">
+          {tokens === null ? 'not counted' : isOut ? `(${formatCount(tokens)})` : formatCount(tokens)}
+        </span>
         {reason !== '' && (
           <span className="why">
             {state.replace('-', ' ')}: <Revealed text={reason} />
