@@ -23,7 +23,7 @@ type Props = {
 };
 
 /** Events of one stretch, about; it begins with a turn. */
-const STRETCH = 400;
+const STRETCH = 160;
 
 export const TalkPane = (props: Props): ReactNode => {
   const { session, geometry, at, isPast, selected } = props;
