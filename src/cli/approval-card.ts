@@ -6,7 +6,7 @@ import { argumentsPatch, prettyArguments, unshownLeaves, type Leaf } from '../vi
 import { countOf } from '../view/format.ts';
 import type { OutsideText } from '../view/outside.ts';
 import { argumentsBrief } from '../view/brief.ts';
-import { positionWords } from '../view/difference.ts';
+import { positionWords } from '../view/card-words.ts';
 import type { QuestionChange } from '../view/question-change.ts';
 import { labelsWords, termsWords, whoWords } from '../view/terms.ts';
 import type { Cli } from './cli.ts';

@@ -9,6 +9,7 @@ import type { CallId } from '../event/call-id.ts';
 import type { ApprovalDecision } from '../event/events.ts';
 import { findCall } from '../session/state.ts';
 import { questions, type Question } from '../view/approval.ts';
+import { CHANGE_WORDS, PAST_WORDS } from '../view/card-words.ts';
 import { decisionOn, fateOf } from '../view/fate.ts';
 import { formatDuration } from '../view/format.ts';
 import { questionChanges, type QuestionChange } from '../view/question-change.ts';
@@ -36,14 +37,7 @@ export type AimOptions = {
   readonly digestRequired: boolean;
 };
 
-const PAST: Readonly<Record<ApprovalDecision['do'], string>> = {
-  approve: 'approved',
-  edit: 'edited and approved',
-  reject: 'rejected',
-  respond: 'answered',
-};
-
-export const pastOf = (decision: ApprovalDecision['do']): string => PAST[decision];
+export const pastOf = (decision: ApprovalDecision['do']): string => PAST_WORDS[decision];
 
 /** Throws `usage`, `digest-invalid`, `digest-ambiguous`, `digest-mismatch`, `call-not-found`, `nothing-waits`. */
 export const aimOf = (cli: Cli, record: SessionRecord, options: AimOptions): Aim => {
@@ -126,14 +120,6 @@ const unknownDigest = (record: SessionRecord, digest: string): OnrecordError =>
     hint: `onrecord approvals ${record.state.session}`,
   });
 
-const CHANGE_WORDS: Readonly<Record<QuestionChange['what'], string>> = {
-  arguments: 'the arguments',
-  preview: 'the preview',
-  base: 'what the tool will act on',
-  tool: "the tool's definition",
-  round: 'nothing that is shown; it was asked anew',
-};
-
 /** With `changes` where the digest names an earlier question about the same call. */
 export class DigestMismatch extends OnrecordError {
   readonly changes: readonly QuestionChange[];
@@ -187,7 +173,7 @@ const refusalFor = (record: SessionRecord, call: CallId, when: When): OnrecordEr
     new OnrecordError(message, { code, next: 'look-again', details: { session, call, ...more } });
   if (fate.kind === 'decided') {
     const { seq, at, by, decision } = fate;
-    const past = PAST[decision.do];
+    const past = PAST_WORDS[decision.do];
     const message = `Did nothing: ${past} by ${by.name}${when(at)}.`;
     return refuse('already-decided', message, { do: decision.do, by, at, seq });
   }

@@ -1,12 +1,12 @@
 /** A call in doubt as lines: the question first, then all that is known, then where a person can look. */
-import type { Outcome } from '../event/content.ts';
 import type { Doubt } from '../view/doubt.ts';
+import { doubtEffect, doubtReason, outcomeWords } from '../view/card-words.ts';
 import { formatDuration } from '../view/format.ts';
 import { actOf, argumentLines, headLines, placeOf, toolLine, type CardOptions } from './approval-card.ts';
 import { wrap } from './terminal/cells.ts';
 import { fit, type Look } from './terminal/look.ts';
 import { previewBlockLines } from './terminal/preview.ts';
-import { concat, EMPTY, line, own, strong, type Shown } from './terminal/shown.ts';
+import { concat, EMPTY, line, own, strong, theirs, type Shown } from './terminal/shown.ts';
 
 export type DoubtCardOptions = Pick<CardOptions, 'look' | 'time' | 'now'>;
 
@@ -38,8 +38,8 @@ export const doubtBody = (doubt: Doubt, options: DoubtCardOptions): Shown[] => {
   const { look, time } = options;
   return [
     strong(own('What is known')),
-    ...prose(reasonLine(doubt), look),
-    ...prose(effectLine(doubt), look),
+    ...prose(theirs(doubtReason(doubt)), look),
+    ...prose(theirs(doubtEffect(doubt)), look),
     ...previewBlockLines({ kind: 'fields', fields: knownFields(doubt, time) }, { look }),
     EMPTY,
     strong(own('Arguments')),
@@ -52,24 +52,6 @@ export const doubtBody = (doubt: Doubt, options: DoubtCardOptions): Shown[] => {
 
 const prose = (shown: Shown, look: Look): Shown[] =>
   wrap(fit(line`  ${shown}`, look), look.textColumns, { hanging: 2, strict: true });
-
-const reasonLine = ({ reason }: Doubt): Shown =>
-  reason === 'process-lost'
-    ? own('The call was started, and its process was lost before a result was recorded.')
-    : own('The call was started, and nothing proves that it happened or that it did not.');
-
-const effectLine = ({ definition, attempt, tool }: Doubt): Shown => {
-  switch (definition?.effect) {
-    case 'reconcilable':
-      return own('The tool was asked what became of it and could not say.');
-    case 'idempotent':
-      return line`Running it again is safe with the same key, but ${attempt} attempts brought no answer.`;
-    case 'once':
-      return line`${tool} cannot be asked about it, and it is not safe to run twice.`;
-    default:
-      return own('Whether it is safe to run again is not known.');
-  }
-};
 
 type Field = { readonly name: string; readonly value: string };
 
@@ -90,21 +72,6 @@ const knownFields = (doubt: Doubt, time: (ms: number) => string): readonly Field
         value: `attempt ${attempt}, ${time(at)}, event ${seq}; ${outcomeWords(outcome)}`,
       }))),
 ];
-
-const outcomeWords = (outcome: Outcome | undefined): string => {
-  switch (outcome?.kind) {
-    case undefined:
-      return 'no result recorded';
-    case 'ok':
-      return 'came back with a result';
-    case 'failed':
-      return `failed without an effect: ${outcome.message} (${outcome.code})`;
-    case 'unknown':
-      return `${outcome.message} (${outcome.code})`;
-    default:
-      return outcome satisfies never;
-  }
-};
 
 const whereLine = ({ preview, tool, startedAt }: Doubt, time: (ms: number) => string): Shown => {
   const target = preview?.target;

@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { Settlement } from '../event/events.ts';
 import type { LogStore } from '../log/store.ts';
 import { trySettle, type SettleTrial } from '../view/consequence.ts';
+import { againWords } from '../view/card-words.ts';
 import type { Doubt } from '../view/doubt.ts';
 import { countOf, formatCount } from '../view/format.ts';
 import { isOnrecordError } from '../errors.ts';
@@ -87,7 +88,7 @@ export class DoubtDesk {
       line`  ${strong('1')}  It happened`,
       own('     The model gets the result that you give. Nothing runs.'),
       line`  ${strong('2')}  It did not happen${again?.follow.kind === 'runs' ? own(': run it now') : own('')}`,
-      line`     ${againWords(again)}`,
+      line`     ${againWords(again?.follow)}`,
       line`  ${strong('3')}  Give up on it`,
       own('     The model is told that the outcome is unknown. Nothing runs.'),
       EMPTY,
@@ -182,16 +183,3 @@ export class DoubtDesk {
 
 /** A call that comes into doubt again is a new question. */
 const nameOf = ({ session, call, doubtedSeq }: Doubt): string => `${session} ${call} ${doubtedSeq}`;
-
-const againWords = (tried: SettleTrial | undefined): Shown => {
-  switch (tried?.follow.kind) {
-    case 'runs':
-      return line`Runs once more with the same arguments, as attempt ${tried.follow.attempt}.`;
-    case 'asks':
-      return line`A person is asked again before it runs (rule ${tried.follow.rule}).`;
-    case 'rejected':
-      return own('Policy does not allow it any more: it does not run, and the model is told.');
-    default:
-      return own('Its turn has ended: nothing runs, and the model is told.');
-  }
-};

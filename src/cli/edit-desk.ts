@@ -2,7 +2,8 @@
 import type { LogStore } from '../log/store.ts';
 import type { Approval } from '../view/approval.ts';
 import { argumentsPatch, prettyArguments } from '../view/arguments.ts';
-import { tryEdit, type EditTrial, type Follow } from '../view/consequence.ts';
+import { tryEdit, type EditTrial } from '../view/consequence.ts';
+import { followWords } from '../view/card-words.ts';
 import { shortDigest } from '../view/format.ts';
 import type { Cli } from './cli.ts';
 import { editText } from './editor.ts';
@@ -11,7 +12,7 @@ import { readRecord } from './record.ts';
 import { wrap } from './terminal/cells.ts';
 import { diffLines } from './terminal/diff.ts';
 import { fit } from './terminal/look.ts';
-import { EMPTY, line, own, SIGN, strong, theirs, whole, type Shown } from './terminal/shown.ts';
+import { EMPTY, line, own, SIGN, strong, theirs, whole } from './terminal/shown.ts';
 
 export type Edited =
   | { readonly kind: 'edited'; readonly args: string }
@@ -64,7 +65,10 @@ const askEdited = async (
     body: diffLines(argumentsPatch(approval.args, tried.args), noteLook),
     foot: [
       line`New arguments ${whole(shortDigest(tried.digest))}`,
-      ...wrap(fit(followLine(tried.follow), noteLook), noteLook.textColumns, { hanging: 0, strict: true }),
+      ...wrap(fit(theirs(followWords(tried.follow)), noteLook), noteLook.textColumns, {
+        hanging: 0,
+        strict: true,
+      }),
     ],
     choices: [
       { key: 'y', words: own('approve with these arguments') },
@@ -75,19 +79,4 @@ const askEdited = async (
   });
   const answer = await pager.ask();
   return answer.kind === 'key' ? answer.key : answer.kind;
-};
-
-export const followLine = (follow: Follow): Shown => {
-  switch (follow.kind) {
-    case 'runs':
-      return own('It runs with these arguments; the model is told that they were changed.');
-    case 'asks':
-      return line`Rule ${follow.rule} asks again about these arguments before they run.`;
-    case 'rejected':
-      return line`${SIGN.wait} It would not run: ${theirs(follow.message)}`;
-    case 'closed':
-      return own('Nothing runs.');
-    default:
-      return follow satisfies never;
-  }
 };

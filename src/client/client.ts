@@ -209,6 +209,11 @@ export class OnrecordClient {
     return this.#json<T>({ method: 'GET', path, signal });
   }
 
+  /** What the door answers to a question that has a body and changes nothing. Throws `DoorError`. */
+  ask<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+    return this.#json<T>({ method: 'POST', path, body, signal });
+  }
+
   /** The bytes at an address: an exact request, a blob. Throws `DoorError`. */
   async bytes(path: string, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const response = await this.#send({ method: 'GET', path, signal });

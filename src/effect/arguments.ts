@@ -68,23 +68,36 @@ const decode = (raw: string): Decoded => {
 const kindOf = (value: StrictValue): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 
+/** What is wrong with which of the arguments: `at` is a JSON Pointer, empty for the whole object. */
+export type ArgumentProblem = { readonly at: string; readonly message: string };
+
 /** Holds decoded arguments against the tool's recorded JSON Schema. The message is for the model. */
 export const checkSchema = (tool: ToolDefinition, value: StrictValue): string | undefined => {
-  if (fitsOrdinary(tool.inputSchema, value)) return undefined;
-  const validate = validatorOf(tool);
-  if (typeof validate === 'string') return validate;
-  if (validate(forAjv(value))) return undefined;
-  const errors = validate.errors ?? [];
-  const named = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ');
-  const more = errors.length > ERRORS_SHOWN ? `; and ${errors.length - ERRORS_SHOWN} more` : '';
+  const problems = schemaProblems(tool, value);
+  if (typeof problems === 'string') return problems;
+  if (problems.length === 0) return undefined;
+  const named = problems.slice(0, ERRORS_SHOWN).map(sentence).join('; ');
+  const more = problems.length > ERRORS_SHOWN ? `; and ${problems.length - ERRORS_SHOWN} more` : '';
   return `The arguments do not fit the schema of ${tool.name}: ${named}${more}. Nothing was run.`;
 };
 
-const sentence = ({ instancePath, message, keyword, params }: ErrorObject): string => {
-  const where = instancePath === '' ? 'the object' : instancePath;
+const sentence = ({ at, message }: ArgumentProblem): string => `${at === '' ? 'the object' : at} ${message}`;
+
+/** Every place where decoded arguments do not fit the schema; a sentence where the schema itself cannot be used. */
+export const schemaProblems = (
+  tool: ToolDefinition,
+  value: StrictValue,
+): readonly ArgumentProblem[] | string => {
+  if (fitsOrdinary(tool.inputSchema, value)) return [];
+  const validate = validatorOf(tool);
+  if (typeof validate === 'string') return validate;
+  return validate(forAjv(value)) ? [] : (validate.errors ?? []).map(problemOf);
+};
+
+const problemOf = ({ instancePath, message, keyword, params }: ErrorObject): ArgumentProblem => {
   const extra =
     keyword === 'additionalProperties' ? ` (${JSON.stringify(params['additionalProperty'])})` : '';
-  return `${where} ${message ?? 'is not valid'}${extra}`;
+  return { at: instancePath, message: `${message ?? 'is not valid'}${extra}` };
 };
 
 /** Ajv knows no BigInt; a whole number stands in for it, which is all that a schema can ask about. */

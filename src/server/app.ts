@@ -23,6 +23,7 @@ import { eventRoutes } from './routes/events.ts';
 import { frontRoutes } from './routes/fronts.ts';
 import { contextRoutes } from './routes/context.ts';
 import { costRoutes } from './routes/costs.ts';
+import { inboxRoutes } from './routes/inbox.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { meRoutes, signInRoutes } from './routes/sign-in.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -167,6 +168,7 @@ const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => 
   sessionRoutes(app, door);
   eventRoutes(app, door);
   peopleRoutes(app, door);
+  inboxRoutes(app, door);
   systemRoutes(app, door);
   frontRoutes(app, door);
   meRoutes(app);

@@ -68,7 +68,7 @@ export const contentBrief = (content: readonly Content[]): string => {
 
 const isShort = (text: string): boolean => text.length <= RESULT_LENGTH_MAX && !text.includes('\n');
 
-/** Pages run in browsers, too, which have no Buffer. */
+/** Pages run in browsers, too: nothing of Node here. */
 const UTF8 = new TextEncoder();
 
 /** UTF-8 bytes of one part. */

@@ -8,7 +8,7 @@ import { sha256, type Digest } from '../event/canonical.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor } from '../event/content.ts';
 import type { LogEvent, NewDecision, Settlement } from '../event/events.ts';
-import { decodeArguments } from '../effect/arguments.ts';
+import { decodeArguments, schemaProblems, type ArgumentProblem } from '../effect/arguments.ts';
 import { decide, type Command } from '../session/decide.ts';
 import { evolve, initial } from '../session/evolve.ts';
 import { findCall } from '../session/state.ts';
@@ -25,8 +25,8 @@ export type Follow =
   | { readonly kind: 'closed' };
 
 export type EditTrial =
-  /** Not JSON, or not what the tool takes. */
-  | { readonly kind: 'invalid'; readonly message: string }
+  /** Not JSON, or not what the tool takes; then `problems` says where. */
+  | { readonly kind: 'invalid'; readonly message: string; readonly problems: readonly ArgumentProblem[] }
   | { readonly kind: 'same' }
   | {
       readonly kind: 'valid';
@@ -47,7 +47,7 @@ export const tryEdit = (
   by: Actor = SOMEBODY,
 ): EditTrial => {
   const decoded = decodeArguments(text);
-  if (!decoded.ok) return { kind: 'invalid', message: decoded.message };
+  if (!decoded.ok) return { kind: 'invalid', message: decoded.message, problems: [] };
   const args = decoded.canonical;
   if (args === question.args) return { kind: 'same' };
   const { call, digest } = question;
@@ -59,7 +59,11 @@ export const tryEdit = (
     by,
   };
   const decision = decide(record.state, command, record.state.lastAt);
-  if (decision.kind === 'refused') return { kind: 'invalid', message: decision.message };
+  if (decision.kind === 'refused') {
+    const found = question.definition ? schemaProblems(question.definition, decoded.value) : [];
+    const problems = typeof found === 'string' ? [] : found;
+    return { kind: 'invalid', message: decision.message, problems };
+  }
   const facts = decision.kind === 'facts' ? decision.facts : [];
   const { decisions } = trial(record.state, facts);
   const attempt = (findCall(record.state, call)?.attempt ?? 0) + 1;

@@ -1,7 +1,8 @@
 /** Where a replay came out otherwise, in words: which decision, which part of it, and what that part is. */
 import { canonical, DIGEST_LENGTH } from '../event/canonical.ts';
-import { callPosition, isCallId, type CallPosition } from '../event/call-id.ts';
+import { callPosition, isCallId } from '../event/call-id.ts';
 import { isJsonObject, type Json } from '../event/json.ts';
+import { positionWords } from './card-words.ts';
 import { shortDigest } from './format.ts';
 
 /** What a replay reports; the shape of replay's own difference. */
@@ -43,10 +44,6 @@ const placeOf = (data: unknown): string => {
   if (typeof turn !== 'number') return '';
   return typeof step === 'number' ? `turn ${turn}, step ${step}` : `turn ${turn}`;
 };
-
-/** "turn 3, step 7, call 2", and of an inner call ", its call 1". */
-export const positionWords = ({ turn, step, index, inner }: CallPosition): string =>
-  `turn ${turn}, step ${step}, call ${index}${inner === undefined ? '' : `, its call ${inner}`}`;
 
 /** By the beginning of the path; the first that fits. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [

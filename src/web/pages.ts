@@ -32,6 +32,12 @@ export const PAGES: readonly PageEntry[] = [
     page: lazy(() => import('./session/session-page.tsx')),
   },
   {
+    path: '/inbox',
+    title: 'Inbox',
+    page: lazy(() => import('./inbox/inbox-page.tsx')),
+    nav: { label: 'Inbox', icon: 'inbox', key: 'i' },
+  },
+  {
     path: '/settings',
     title: 'Settings',
     page: lazy(() => import('./shell/settings-page.tsx')),

@@ -46,7 +46,17 @@ const lived = async (): Promise<{ house: House; params: Readonly<Record<string, 
   const response = said.body.id;
   return {
     house,
-    params: { session, turn: '1', request: '1', digest, code: 'internal', agent: 'clerk', chat, response },
+    params: {
+      session,
+      call: '1.1.1',
+      turn: '1',
+      request: '1',
+      digest,
+      code: 'internal',
+      agent: 'clerk',
+      chat,
+      response,
+    },
   };
 };
 

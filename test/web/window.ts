@@ -18,6 +18,9 @@ import { Line } from './line.ts';
 
 const SETUP = { kind: 'program', name: 'setup' } as const;
 
+/** Every page of a test signs in. */
+const LIMITS = { loginsPerMinute: 1000 } as const;
+
 let browser: Promise<Browser> | undefined;
 
 /** The one browser of this run. */
@@ -86,6 +89,7 @@ export class WebHouse {
       runtime: this.#runtime,
       port: 0,
       names: [`127.0.0.1:${this.line.port}`],
+      limits: LIMITS,
     });
     this.line.lead(this.#door.port);
   }

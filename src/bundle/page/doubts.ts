@@ -2,7 +2,7 @@
 import { callPosition } from '../../event/call-id.ts';
 import type { LogEvent } from '../../event/events.ts';
 import { idempotencyKey } from '../../effect/key.ts';
-import { positionWords } from '../../view/difference.ts';
+import { positionWords } from '../../view/card-words.ts';
 import { eventLine } from '../../view/event-line.ts';
 import { markup, type Markup } from '../../view/markup.ts';
 import { resultMarkup, standing, type CallStory } from './calls.ts';

@@ -106,19 +106,25 @@ export const peopleRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   });
 };
 
-type Asked<T> = {
+export type Asked<T> = {
   readonly session?: string | undefined;
   readonly after?: string | undefined;
   readonly statuses: readonly SessionStatus[];
   readonly read: (record: SessionRecord) => readonly T[];
 };
 
-type Found<T> = { readonly cards: readonly T[]; readonly last: SessionRow | undefined };
+export type Found<T> = {
+  readonly cards: readonly T[];
+  readonly last: SessionRow | undefined;
+  /** Sessions that could not be read. */
+  readonly unread: number;
+};
 
 /** One damaged session does not hide what waits in the others. */
-const cards = async <T>(door: Door, caller: Caller, asked: Asked<T>): Promise<Found<T>> => {
+export const cards = async <T>(door: Door, caller: Caller, asked: Asked<T>): Promise<Found<T>> => {
   const { session, after, statuses, read } = asked;
-  if (session !== undefined) return { cards: read(await recordFor(door, caller, session)), last: undefined };
+  if (session !== undefined)
+    return { cards: read(await recordFor(door, caller, session)), last: undefined, unread: 0 };
   const { tenant } = caller;
   const rows = await door.runtime.sessions({
     status: statuses,
@@ -127,19 +133,21 @@ const cards = async <T>(door: Door, caller: Caller, asked: Asked<T>): Promise<Fo
     ...(after !== undefined && { after: placeIn(after) }),
   });
   const found: T[] = [];
+  let unread = 0;
   for (const row of rows) {
     try {
       found.push(...read(await recordFor(door, caller, row.session)));
     } catch (error) {
       if (!isOnrecordError(error) || error.next !== 'corrupt') throw error;
       door.log.warn(error.message, { session: row.session });
+      unread += 1;
     }
   }
-  return { cards: found, last: rows.length === PAGE_SESSIONS ? rows.at(-1) : undefined };
+  return { cards: found, last: rows.length === PAGE_SESSIONS ? rows.at(-1) : undefined, unread };
 };
 
 /** Sessions whose logs are read for one page. */
 const PAGE_SESSIONS = 200;
 
-const nextOf = (context: Context, { last }: Found<unknown>): { readonly next?: string } =>
+export const nextOf = (context: Context, { last }: Found<unknown>): { readonly next?: string } =>
   last ? { next: nextPage(context.req.url, { after: placeOf(last) }) } : {};
