@@ -29,6 +29,7 @@ import { meRoutes, signInRoutes } from './routes/sign-in.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { spendRoutes } from './routes/spend.ts';
 import { systemRoutes } from './routes/system.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { watchingRoutes } from './routes/watching.ts';
@@ -174,6 +175,7 @@ const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => 
   meRoutes(app);
   proofRoutes(app, door);
   costRoutes(app, door);
+  spendRoutes(app, door);
   contextRoutes(app, door);
   watchingRoutes(app, door);
   windowRoutes(app, door);

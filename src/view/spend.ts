@@ -23,6 +23,8 @@ export type SpendLine = {
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
   readonly billing: Billing;
+  /** False where the request failed or was lost: paid for nothing, if it was paid. */
+  readonly isAnswered: boolean;
   /** US dollars; undefined where it is not known. */
   readonly cost: number | undefined;
   /** Absent where the model said the cost itself, or nobody did. */
@@ -53,13 +55,15 @@ const lineOf = (state: SessionState, event: LogEvent): SpendLine | undefined => 
     case 'response.received': {
       const { turn, step, attempt, cost, price, usage, firstTokenMs, ms } = event.data;
       const billing = cost === undefined ? 'unknown' : 'known';
-      return { ...common, turn, step, attempt, billing, cost, price, usage, firstTokenMs, ms };
+      const known = { billing, isAnswered: true, cost, price, usage, firstTokenMs, ms } as const;
+      return { ...common, turn, step, attempt, ...known };
     }
     case 'request.failed': {
       const { turn, step, attempt, cost, price, usage, maybeBilled, ms } = event.data;
       if (cost === undefined && !maybeBilled) return undefined;
       const billing = cost === undefined ? 'maybe-billed' : 'known';
-      return { ...common, turn, step, attempt, billing, cost, price, usage, firstTokenMs: undefined, ms };
+      const known = { billing, isAnswered: false, cost, price, usage, firstTokenMs: undefined, ms } as const;
+      return { ...common, turn, step, attempt, ...known };
     }
     case 'driver.changed': {
       if (active?.request?.phase !== 'open') return undefined;
@@ -72,6 +76,7 @@ const lineOf = (state: SessionState, event: LogEvent): SpendLine | undefined => 
 };
 
 const NOTHING_KNOWN = {
+  isAnswered: false,
   cost: undefined,
   price: undefined,
   usage: undefined,
@@ -104,7 +109,7 @@ export const spendBy = (
 ): readonly Spend[] => {
   const groups = new Map<string, SpendLine[]>();
   for (const line of lines) {
-    const name = nameOf(line, key, dayOf);
+    const name = spendName(line, key, dayOf);
     const group = groups.get(name);
     if (group) group.push(line);
     else groups.set(name, [line]);
@@ -112,7 +117,8 @@ export const spendBy = (
   return [...groups].map(([name, group]) => spendOf(name, group));
 };
 
-const nameOf = (line: SpendLine, key: SpendKey, dayOf: (at: number) => string): string => {
+/** Under which name a line is summed. */
+export const spendName = (line: SpendLine, key: SpendKey, dayOf: (at: number) => string): string => {
   switch (key) {
     case 'call':
       return `${line.session} ${line.turn}.${line.step}#${line.attempt}`;

@@ -38,6 +38,12 @@ export const PAGES: readonly PageEntry[] = [
     nav: { label: 'Inbox', icon: 'inbox', key: 'i' },
   },
   {
+    path: '/spend',
+    title: 'Spend',
+    page: lazy(() => import('./spend/spend-page.tsx')),
+    nav: { label: 'Spend', icon: 'coin', key: 'p' },
+  },
+  {
     path: '/settings',
     title: 'Settings',
     page: lazy(() => import('./shell/settings-page.tsx')),

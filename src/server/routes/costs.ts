@@ -54,7 +54,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 type Asked = { readonly session: string | undefined; readonly since: number };
 type Lines = { readonly lines: readonly SpendLine[]; readonly unread: number };
 
-const linesOf = async (door: Door, caller: Caller, { session, since }: Asked): Promise<Lines> => {
+export const linesOf = async (door: Door, caller: Caller, { session, since }: Asked): Promise<Lines> => {
   const fits = ({ at }: SpendLine): boolean => at >= since;
   if (session !== undefined)
     return {
@@ -77,7 +77,7 @@ const linesOf = async (door: Door, caller: Caller, { session, since }: Asked): P
 };
 
 /** The last changed first, so that the walk ends where nothing can be new enough. */
-async function* changedSince(
+export async function* changedSince(
   { store, limits }: Door,
   { tenant }: Caller,
   since: number,
