@@ -81,5 +81,8 @@ describe('axe finds nothing serious', () => {
     await page.getByRole('button', { name: 'Sign out of this browser' }).click();
     await page.getByRole('heading', { name: 'Sign in to Onrecord' }).waitFor();
     expect(await seriousIn(page)).toEqual([]);
+    // A button without a name would be found.
+    await page.evaluate('document.body.append(document.createElement("button"))');
+    expect(await seriousIn(page)).toHaveLength(1);
   });
 });
