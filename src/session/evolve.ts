@@ -72,7 +72,7 @@ export const initial = (session: string): SessionState => ({
 });
 
 export const evolve = (state: SessionState, event: LogEvent): SessionState => {
-  const counted = countWork(state, event);
+  const counted = countWork(gotFurther(state, event), event);
   const after = apply(counted, event);
   return { ...after, waits: waitsOf(after, event.at), seq: event.seq, lastAt: event.at };
 };
@@ -115,6 +115,13 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
     default:
       return evolveCalls(state, event);
   }
+};
+
+/** A driver that brings an answer or a result was not taken down by the session: losses before it are no row with later ones. */
+const gotFurther = (state: SessionState, { type }: LogEvent): SessionState => {
+  if (type !== 'response.received' && type !== 'call.result' && type !== 'call.suspended') return state;
+  const { active } = state;
+  return active && active.losses > 0 ? { ...state, active: { ...active, losses: 0 } } : state;
 };
 
 /**

@@ -219,7 +219,7 @@ export type TurnState = {
   readonly callsMs: number;
   /** US dollars, as far as known. */
   readonly cost: number;
-  /** Drivers that were lost in the middle of it, since a person last unparked it. */
+  /** Drivers lost in a row in the middle of it: since an answer or a result came, or a person unparked it. */
   readonly losses: number;
   /** Summaries asked for in this turn. */
   readonly compactions: number;

@@ -74,6 +74,25 @@ describe('a session whose drivers are lost before they have said anything', () =
   });
 });
 
+test('a session is not parked while each of its drivers gets further before it is lost', async () => {
+  const stage = new Stage({
+    says: (_, step) =>
+      step <= LOST_MAX * 2 ? { calls: [{ tool: 'none', args: { n: step } }] } : { text: 'Done.' },
+  });
+  const session = await waiting(stage);
+  for (let life = 0; life < LOST_MAX + 2; life++) {
+    await stage.open();
+    stage.crash(3);
+    await until('its driver is lost', () => stage.isCrashed);
+    stage.clock.advance(LEASE_MS);
+  }
+  await stage.open();
+  await stage.event(session, 'turn.ended');
+  const types = await stage.types(session);
+  expect(types.filter((type) => type === 'driver.changed').length).toBeGreaterThan(LOST_MAX);
+  expect(types).not.toContain('session.parked');
+});
+
 /** A store that takes nothing more of one session once it is driven, and says that it is no fault of its own. */
 class Poisoned extends MemoryLog {
   readonly refused = new Set<string>();
