@@ -31,6 +31,9 @@ export class PgBossDispatcher implements Dispatcher {
   readonly #connection: Connection;
   readonly #taking = new Set<Promise<void>>();
   readonly #offered = new Set<string>();
+  /** Wakes that go with the next statement. */
+  readonly #jobs: NewJob[] = [];
+  #inserting: Promise<void> | undefined;
   #boss: Promise<Boss> | undefined;
   #taker: Taker | undefined;
   #timer: Timer | undefined;
@@ -52,17 +55,23 @@ export class PgBossDispatcher implements Dispatcher {
   async wake({ session, notBefore, reason }: Wake): Promise<void> {
     if (this.#stopped) return;
     const planned = notBefore !== undefined && notBefore > this.#clock.now();
-    const boss = await this.#ready();
-    await boss.insert(
-      JOBS_QUEUE,
-      [
-        planned
-          ? job(session, reason, `${session} at ${notBefore}`, new Date(notBefore).toISOString())
-          : job(session, reason, session),
-      ],
-      { returnId: false },
+    await this.#insert(
+      planned
+        ? job(session, reason, `${session} at ${notBefore}`, new Date(notBefore).toISOString())
+        : job(session, reason, session),
     );
     if (!planned) this.look();
+  }
+
+  /** Those of one turn of the event loop go together: a sweep's hundreds must not keep a fetch waiting. */
+  #insert(one: NewJob): Promise<void> {
+    this.#jobs.push(one);
+    this.#inserting ??= new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
+      this.#inserting = undefined;
+      const boss = await this.#ready();
+      await boss.insert(JOBS_QUEUE, this.#jobs.splice(0), { returnId: false });
+    });
+    return this.#inserting;
   }
 
   async start(taker: Taker): Promise<void> {
@@ -153,12 +162,12 @@ export class PgBossDispatcher implements Dispatcher {
         JOBS_QUEUE,
         jobs.map(({ id }) => id),
       );
-      for (const one of jobs) this.#begin(boss, one);
+      for (const one of jobs) this.#begin(one);
     }
   }
 
-  #begin(boss: Boss, one: Job): void {
-    const taking = this.#take(boss, one)
+  #begin(one: Job): void {
+    const taking = this.#take(one)
       .catch((error: unknown) => this.#warn(error))
       .finally(() => {
         this.#taking.delete(taking);
@@ -167,11 +176,11 @@ export class PgBossDispatcher implements Dispatcher {
     this.#taking.add(taking);
   }
 
-  async #take(boss: Boss, { data: { session } }: Job): Promise<void> {
+  async #take({ data: { session } }: Job): Promise<void> {
     const taken = await this.#offer(session);
     if (taken.kind !== 'later') return;
     const startAfter = new Date(this.#clock.now() + taken.afterMs).toISOString();
-    await boss.insert(JOBS_QUEUE, [job(session, 'left', session, startAfter)], { returnId: false });
+    await this.#insert(job(session, 'left', session, startAfter));
   }
 
   async #offer(session: string): Promise<Taken> {
