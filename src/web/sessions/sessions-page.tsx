@@ -22,6 +22,12 @@ const SessionsPage = (): ReactNode => {
   const filter = { q, status: query.get('status') ?? '', agent: query.get('agent') ?? '' };
   const list = useSessionList(filter);
   const search = useRef<HTMLInputElement>(null);
+  const asked = query.get('q') ?? '';
+  const [text, setText] = useState(asked);
+  // The address was changed by something else than the hand in the field.
+  useEffect(() => {
+    if (document.activeElement !== search.current) setText(asked);
+  }, [asked]);
   useCommands([
     { label: 'Search sessions', keys: '/', run: () => search.current?.focus() },
     { label: 'New session', keys: 'n', run: () => setNew(true) },
@@ -44,8 +50,11 @@ const SessionsPage = (): ReactNode => {
           type="search"
           aria-label="Search titles, agents and ids"
           placeholder="Search titles, agents, ids"
-          defaultValue={q}
-          onChange={(event) => setQuery({ q: event.target.value.trim() })}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setQuery({ q: event.target.value.trim() });
+          }}
         />
         <StatusChips overview={overview} status={filter.status} />
         <AgentChoice overview={overview} agent={filter.agent} />

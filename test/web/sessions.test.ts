@@ -1,0 +1,67 @@
+/** The list of sessions: it follows the store, and stays where the reader looks. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { Porter } from './porter.ts';
+import { WebHouse } from './window.ts';
+
+const porter = new Porter();
+let house: WebHouse;
+
+beforeAll(async () => {
+  house = await WebHouse.open({ agents: [porter.agent] });
+});
+
+afterAll(() => house.end());
+
+const titles = (page: Page) => page.locator('.sessions .title a').allTextContents();
+
+const begin = async (message: string): Promise<string> => {
+  const client = await house.client();
+  return (await client.createSession({ agent: 'porter', message }, { waitSeconds: 20 })).session;
+};
+
+test('a new session is counted and shown when the reader wants it; a row changes where it is', async () => {
+  const first = await begin('Look at the cellar door.');
+  const page = await house.page();
+  await page.getByRole('link', { name: 'Look at the cellar door.' }).waitFor();
+  await begin('Look at the garden door.');
+  await page.getByRole('button', { name: /1 session has moved up/ }).waitFor();
+  expect(await titles(page)).toEqual(['Look at the cellar door.']);
+  await page.locator('body').press('r');
+  await page.getByRole('link', { name: 'Look at the garden door.' }).waitFor();
+  expect(await titles(page)).toEqual(['Look at the garden door.', 'Look at the cellar door.']);
+  porter.shut();
+  const client = await house.client();
+  await client.send(first, { message: 'Once more.' });
+  const row = page.getByRole('row').filter({ hasText: 'cellar' });
+  await row.getByText('running').waitFor();
+  expect(await titles(page)).toEqual(['Look at the garden door.', 'Look at the cellar door.']);
+  porter.open();
+  await row.getByText('done').waitFor();
+});
+
+test('is searched and filtered by the server, and the address holds what was asked for', async () => {
+  await begin('Look at the attic door.');
+  const page = await house.page('/sessions');
+  await page.getByRole('searchbox').fill('ATTIC look');
+  await expect.poll(() => titles(page)).toEqual(['Look at the attic door.']);
+  expect(new URL(page.url()).searchParams.get('q')).toBe('ATTIC look');
+  await page.reload();
+  await expect.poll(() => titles(page)).toEqual(['Look at the attic door.']);
+  await page.getByRole('button', { name: /^Failed/ }).click();
+  await page.getByRole('heading', { name: 'No session fits' }).waitFor();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await expect.poll(async () => (await titles(page)).length).toBeGreaterThan(0);
+  expect(await page.getByRole('searchbox').inputValue()).toBe('');
+});
+
+test('a session is begun from here, once', async () => {
+  const page = await house.page('/sessions');
+  await page.locator('.sessions .title a').first().waitFor();
+  await page.locator('body').press('n');
+  const dialog = page.getByRole('dialog', { name: 'New session' });
+  await dialog.getByLabel('Message').fill('Look at the front door.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { level: 1, name: 'Look at the front door.' }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/^\/s\/s_/);
+});
