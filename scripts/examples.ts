@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { noPostgres, PostgresServer } from '../test/kit/postgres-server.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const EXAMPLES = join(ROOT, 'examples');
@@ -66,11 +67,32 @@ export const steady = (text: string): string => {
 
 export type Played = { readonly page: string; readonly expected: string; readonly actual: string };
 
+/** An example that works on a database names it by this variable; a server of its own is started for it. */
+const STORE = 'ONRECORD_STORE';
+/** As the README shows the database, whichever it was. */
+const DATABASE = 'postgres://onrecord@127.0.0.1:5432/onrecord';
+
+const folderOf = (example: string): string => join(EXAMPLES, example);
+
+/** Why an example cannot run on this machine; undefined where it can. */
+export const cannotPlay = (example: string): string | undefined =>
+  readFileSync(join(folderOf(example), 'README.md'), 'utf8').includes(STORE) ? noPostgres() : undefined;
+
 /** Runs an example as its README says, in its folder, from a clean desk. */
-export const playExample = (example: string): Played => {
-  const folder = join(EXAMPLES, example);
-  const path = join(folder, 'README.md');
-  const page = readFileSync(path, 'utf8');
+export const playExample = async (example: string): Promise<Played> => {
+  const page = readFileSync(join(folderOf(example), 'README.md'), 'utf8');
+  if (!page.includes(STORE)) return play(example, page, {});
+  const server = await PostgresServer.start();
+  try {
+    const played = play(example, page, { [STORE]: server.url });
+    return { ...played, actual: played.actual.replaceAll(server.url, DATABASE) };
+  } finally {
+    await server.stop();
+  }
+};
+
+const play = (example: string, page: string, more: Readonly<Record<string, string>>): Played => {
+  const folder = folderOf(example);
   const steps = stepsOf(page);
   if (steps.length === 0) throw new Error(`${example}/README.md has no commands.`);
   const clean = (): void => rmSync(join(folder, '.onrecord'), { recursive: true, force: true });
@@ -85,7 +107,7 @@ export const playExample = (example: string): Played => {
         const found = real[kind][at] ?? name;
         return kind === 'digest' ? found.slice(0, name.length) : found;
       });
-      const out = shell(folder, line);
+      const out = shell(folder, line, more);
       gather(printed, written);
       gather(out, real);
       lines.push(`$ ${line}`, ...(out === '' ? [] : [out]));
@@ -97,7 +119,7 @@ export const playExample = (example: string): Played => {
   return { page, expected: (BLOCK.exec(page)?.[1] ?? '').trimEnd(), actual };
 };
 
-const shell = (folder: string, command: string): string => {
+const shell = (folder: string, command: string, more: Readonly<Record<string, string>>): string => {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const quoted = command.replace(/^onrecord /, `${process.execPath} ${join(ROOT, 'bin/onrecord.js')} `);
   const line = quoted.replace(/^node /, `${process.execPath} `);
@@ -106,7 +128,7 @@ const shell = (folder: string, command: string): string => {
     encoding: 'utf8',
     timeout: COMMAND_MS,
     input: '',
-    env: { ...env, TZ: 'UTC', NO_COLOR: '1', USER: 'ada' },
+    env: { ...env, ...more, TZ: 'UTC', NO_COLOR: '1', USER: 'ada' },
   });
   if (ran.error) throw ran.error;
   return ran.stdout.trimEnd();
@@ -118,7 +140,12 @@ if (import.meta.main) {
   let stale = 0;
   for (const name of numberedExamples()) {
     if (only.length > 0 && !only.some((word) => name.startsWith(word))) continue;
-    const { page, expected, actual } = playExample(name);
+    const why = cannotPlay(name);
+    if (why !== undefined) {
+      console.log(`- ${name}: not run here, ${why}`);
+      continue;
+    }
+    const { page, expected, actual } = await playExample(name);
     const same = steady(actual) === steady(expected);
     console.log(`${same ? '✓' : write ? '+' : '✗'} ${name}`);
     if (write)

@@ -12,6 +12,7 @@ import type { Agent } from '../worker/agent.ts';
 import type { Dispatcher } from '../worker/dispatcher.ts';
 import { isPostgres } from '../log/postgres-place.ts';
 import { PINS_FILE } from '../tool/mcp/server.ts';
+import { nearest } from '../view/nearest.ts';
 import { workLimitsProblem, type WorkLimits } from '../worker/work-limits.ts';
 import { notifyProblem, type NotifyTarget } from './notify.ts';
 import type { AgentFilePlace } from './yaml-agent.ts';
@@ -124,6 +125,8 @@ const configIn = async (file: string): Promise<Config> => {
   const config = (module as { default?: unknown }).default;
   if (isConfig(config)) {
     const problem =
+      memberProblem(config) ??
+      agentsProblem(config.agents) ??
       peopleProblem(config.people) ??
       notifyProblem(config.notify) ??
       durabilityProblem(config.durability) ??
@@ -131,7 +134,7 @@ const configIn = async (file: string): Promise<Config> => {
       dispatchProblem(config.dispatch) ??
       workLimitsProblem(config.work);
     if (problem === undefined) return config;
-    throw badInput('config-invalid', `${file}: ${problem}.`, { file });
+    throw badInput('config-invalid', `${file}: ${problem}${problem.endsWith('?') ? '' : '.'}`, { file });
   }
   throw badInput('config-invalid', `${file} has no default export made by defineConfig({ agents: [...] }).`, {
     file,
@@ -143,14 +146,53 @@ const importConfig = async (file: string): Promise<unknown> => {
     return (await import(pathToFileURL(file).href)) as unknown;
   } catch (cause) {
     if (isOnrecordError(cause)) throw cause;
+    const said = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+    const missing = /^Cannot find package '([^']+)'/.exec(said)?.[1];
     throw badInput(
       'config-invalid',
-      `${file} could not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        file,
-      },
+      `${placeOf(cause, file)} could not be loaded: ${said}.`,
+      { file },
+      missing === undefined ? undefined : `npm install ${missing}`,
     );
   }
+};
+
+/** The line of a mistake in the file itself, where the engine names one in front of its stack. */
+const placeOf = (cause: unknown, file: string): string => {
+  const [first = ''] = (cause instanceof Error ? (cause.stack ?? '') : '').split('\n', 1);
+  return first.startsWith(pathToFileURL(file).href) || first.startsWith(file)
+    ? `${file}${/:\d+$/.exec(first)?.[0] ?? ''}`
+    : file;
+};
+
+const MEMBERS: Readonly<Record<keyof Config, true>> = {
+  agents: true,
+  store: true,
+  durability: true,
+  dispatch: true,
+  work: true,
+  people: true,
+  notify: true,
+  prices: true,
+  providers: true,
+  telemetry: true,
+};
+
+const agentsProblem = (agents: readonly unknown[]): string | undefined => {
+  const at = agents.findIndex(
+    (agent) => typeof agent !== 'object' || agent === null || !('definition' in agent) || !('tools' in agent),
+  );
+  return at < 0 ? undefined : `agents[${at}] is no agent: defineAgent() makes one`;
+};
+
+/** A misspelt member would do nothing, and nobody would know. */
+const memberProblem = (config: Config): string | undefined => {
+  const unknown = Object.keys(config).find((name) => !Object.hasOwn(MEMBERS, name));
+  if (unknown === undefined) return undefined;
+  const near = nearest(unknown, Object.keys(MEMBERS));
+  const meant =
+    near === undefined ? `there are ${Object.keys(MEMBERS).join(', ')}` : `did you mean "${near}"?`;
+  return `there is no member "${unknown}": ${meant}`;
 };
 
 const isConfig = (value: unknown): value is Config =>

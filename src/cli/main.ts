@@ -1,5 +1,5 @@
 /** THE CONSOLE: finds the command, loads only its code, and turns what comes of it into an exit code. */
-import { Command as Parser, CommanderError } from 'commander';
+import { Command as Parser } from 'commander';
 import { userInfo } from 'node:os';
 import { systemClock } from '../clock.ts';
 import { badInput } from '../errors.ts';
@@ -11,6 +11,7 @@ import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
 import { openScreen, type Screen } from './terminal/screen.ts';
 import type { ColourChoice } from './terminal/look.ts';
 import { line, theirs } from './terminal/shown.ts';
+import { unknownCommand, usageProblem } from './usage.ts';
 import { PROGRAM } from '../worker/program.ts';
 
 export type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'cwd' | 'once'>;
@@ -28,10 +29,11 @@ export const main = async (process: Process): Promise<ExitCode> => {
   let input: Input | undefined;
   const parser = parserOf(command, (parsed) => (input = parsed));
   try {
-    if (!known) throw badInput('usage', `There is no command "${name}".`, {}, 'onrecord help');
+    if (!known) throw unknownCommand(name);
     await parser.parseAsync(rest, { from: 'user' });
   } catch (error) {
-    return usage(error, process, parser);
+    screenOf(process, parser.opts()).error(usageProblem(error, command, rest));
+    return EXIT.usage;
   }
   if (!input) return EXIT.done;
   return run(command, input, process);
@@ -96,18 +98,6 @@ const parserOf = (command: Command, parsed: (input: Input) => void): Parser => {
 const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 const noop = (): void => undefined;
-
-const usage = (error: unknown, process: Process, parser: Parser): ExitCode => {
-  const screen = screenOf(process, parser.opts());
-  const said = error instanceof CommanderError ? error.message.replace(/^error: |\.$/g, '') : '';
-  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
-  screen.error(
-    error instanceof CommanderError
-      ? badInput('usage', sentence, {}, `onrecord help ${parser.name()}`)
-      : error,
-  );
-  return EXIT.usage;
-};
 
 const screenOf = (process: Process, options: Input['options']): Screen => {
   const { color, ascii, utc, quiet, json } = options;

@@ -19,11 +19,12 @@ const SESSIONS_ALL: number = 2 ** 31 - 1;
 export const openRecord = async (cli: Cli): Promise<LogStore> => {
   if (await cli.storeIsThere()) return cli.store();
   const path = await cli.storePath();
+  const { agents } = await cli.config();
   throw new OnrecordError(`There is no store at ${path}. Nothing has been recorded here yet.`, {
     code: 'store-not-found',
     next: 'fix-input',
     details: { path },
-    hint: 'onrecord run AGENT "message"',
+    hint: agents.length === 0 ? 'onrecord init my-agent' : 'onrecord run AGENT "message"',
   });
 };
 

@@ -26,62 +26,65 @@ const folderShape = {
   untrusted: z.boolean().optional(),
 };
 
+const ONE_SET = 'each entry names one set: files, csv, http, mail, calendar, javascript or mcp';
+
 /** One entry of `tools:`; exactly one set. */
 export const toolSetSchema: z.ZodType = z
-  .strictObject({
-    files: z.strictObject(folderShape).optional(),
-    csv: z.strictObject({ ...folderShape, allowFormulas: z.array(text).optional() }).optional(),
-    http: z
-      .strictObject({
-        allow: z
-          .array(
-            z.strictObject({
-              origin: text,
-              ports: z.array(z.number().int().min(1).max(65_535)).optional(),
-              allowPrivate: z.boolean().optional(),
-              credential: z
-                .strictObject({ header: text, env: envName, prefix: z.string().optional() })
-                .optional(),
-            }),
-          )
-          .min(1),
-        name: text.optional(),
-        private: z.boolean().optional(),
-        limits: z
-          .strictObject({
-            bodyBytes: z.number().int().min(1).optional(),
-            timeMs: z.number().int().min(1).optional(),
-          })
-          .optional(),
-      })
-      .optional(),
-    mail: z
-      .strictObject({
-        drafts: text,
-        inbox: text,
-        attachments: text.optional(),
-        from: z.strictObject({ name: text.optional(), address: text }),
-        contacts: z.array(text).optional(),
-        prefix: text.optional(),
-      })
-      .optional(),
-    calendar: z.strictObject({ path: text, zone: text.optional(), prefix: text.optional() }).optional(),
-    javascript: z
-      .strictObject({
-        level: z.enum(['auto', 'gvisor', 'wasm']).optional(),
-        require: z.literal('gvisor').optional(),
-        engine: z.enum(['quickjs', 'node']).optional(),
-        name: text.optional(),
-        tools: z.array(text).optional(),
-        warm: z.number().int().min(0).optional(),
-        limits: z.record(text, z.number().int().min(1)).optional(),
-      })
-      .optional(),
-    mcp: toolServerSchema.optional(),
-  })
-  .refine((entry) => Object.keys(entry).length === 1, {
-    message: 'each entry names one set: files, csv, http, mail, calendar, javascript or mcp',
-  });
+  .strictObject(
+    {
+      files: z.strictObject(folderShape).optional(),
+      csv: z.strictObject({ ...folderShape, allowFormulas: z.array(text).optional() }).optional(),
+      http: z
+        .strictObject({
+          allow: z
+            .array(
+              z.strictObject({
+                origin: text,
+                ports: z.array(z.number().int().min(1).max(65_535)).optional(),
+                allowPrivate: z.boolean().optional(),
+                credential: z
+                  .strictObject({ header: text, env: envName, prefix: z.string().optional() })
+                  .optional(),
+              }),
+            )
+            .min(1),
+          name: text.optional(),
+          private: z.boolean().optional(),
+          limits: z
+            .strictObject({
+              bodyBytes: z.number().int().min(1).optional(),
+              timeMs: z.number().int().min(1).optional(),
+            })
+            .optional(),
+        })
+        .optional(),
+      mail: z
+        .strictObject({
+          drafts: text,
+          inbox: text,
+          attachments: text.optional(),
+          from: z.strictObject({ name: text.optional(), address: text }),
+          contacts: z.array(text).optional(),
+          prefix: text.optional(),
+        })
+        .optional(),
+      calendar: z.strictObject({ path: text, zone: text.optional(), prefix: text.optional() }).optional(),
+      javascript: z
+        .strictObject({
+          level: z.enum(['auto', 'gvisor', 'wasm']).optional(),
+          require: z.literal('gvisor').optional(),
+          engine: z.enum(['quickjs', 'node']).optional(),
+          name: text.optional(),
+          tools: z.array(text).optional(),
+          warm: z.number().int().min(0).optional(),
+          limits: z.record(text, z.number().int().min(1)).optional(),
+        })
+        .optional(),
+      mcp: toolServerSchema.optional(),
+    },
+    { error: ({ code }) => (code === 'invalid_type' ? ONE_SET : undefined) },
+  )
+  .refine((entry) => Object.keys(entry).length === 1, { message: ONE_SET });
 
 type FolderEntry = {
   readonly root: string;

@@ -128,7 +128,11 @@ const issueError = (document: Document, place: Place, issue: Issue, schema: z.Zo
     return place.error(
       `unknown key "${key}"`,
       keyRange(document, issue.path, key),
-      near === undefined ? `known: ${known.slice(0, KEYS_NAMED_MAX).join(', ')}` : `did you mean "${near}"?`,
+      near !== undefined
+        ? `did you mean "${near}"?`
+        : known.length > 0
+          ? `known: ${known.slice(0, KEYS_NAMED_MAX).join(', ')}`
+          : '',
     );
   }
   const range = rangeAt(document, issue.path);
@@ -143,26 +147,28 @@ const textHint = (document: Document, issue: Issue): string | undefined => {
   return isScalar(node) && node.source !== undefined && node.source !== '' ? quoteIt(node.source) : undefined;
 };
 
-/** The names that a schema knows at a path. */
+/** The names that a schema knows at a path; of a choice between schemas those of all. */
 const keysAt = (schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] => {
-  let at: unknown = schema;
-  for (const step of path) {
-    const { shape, element } = unwrapped(at);
-    at = typeof step === 'number' ? element : shape?.[step as string];
-  }
-  return Object.keys(unwrapped(at).shape ?? {});
+  let at = choicesOf(schema);
+  for (const step of path)
+    at = at.flatMap(({ shape, element }) =>
+      choicesOf(typeof step === 'number' ? element : shape?.[step as string]),
+    );
+  return [...new Set(at.flatMap(({ shape }) => Object.keys(shape ?? {})))];
 };
 
 type SchemaParts = {
   readonly shape?: Readonly<Record<string, unknown>>;
   readonly element?: unknown;
+  readonly def?: { readonly innerType?: unknown; readonly options?: readonly unknown[] };
 };
 
-/** Through optional(), default() and the like to the object or list inside. */
-const unwrapped = (schema: unknown): SchemaParts => {
-  let at = schema as SchemaParts & { readonly def?: { readonly innerType?: unknown } };
-  while (at?.def?.innerType !== undefined) at = at.def.innerType as typeof at;
-  return at ?? {};
+/** Through optional(), default(), union() and the like to the objects and lists inside. */
+const choicesOf = (schema: unknown): readonly SchemaParts[] => {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const parts: SchemaParts = schema;
+  if (parts.def?.innerType !== undefined) return choicesOf(parts.def.innerType);
+  return parts.def?.options?.flatMap(choicesOf) ?? [parts];
 };
 
 type Range = readonly [number, number, ...number[]];

@@ -71,7 +71,10 @@ const general = (code: number, path: string, message: string): Known | 'damaged'
     case BUSY:
     case LOCKED:
     case PROTOCOL:
-      return ['busy', `Another process holds the lock of the store ${path}.`];
+      return [
+        'busy',
+        `Another process holds the lock of the store ${path}. Wait until it is done, or end it.`,
+      ];
     case FULL:
       return full(path);
     case READONLY:

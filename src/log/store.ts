@@ -184,7 +184,14 @@ export type StorageFault = 'busy' | 'full' | 'read-only' | 'io' | 'replaced' | '
 export class StorageError extends OnrecordError {
   readonly fault: StorageFault;
   constructor(fault: StorageFault, message: string, cause?: unknown) {
-    super(message, { code: `store-${fault}`, next: 'retry', details: { fault }, cause });
+    super(message, {
+      code: `store-${fault}`,
+      next: 'retry',
+      details: { fault },
+      // It says what answers and what does not, and goes on by itself.
+      ...(fault === 'unavailable' && { hint: 'onrecord doctor' }),
+      cause,
+    });
     this.fault = fault;
   }
 }

@@ -64,15 +64,22 @@ const pagesIn = (root: string, folder: string, depth: number = 1): readonly stri
     });
 };
 
+/** Read when it is asked for: a command that prints one page needs no other. */
 const pageAt = (folder: string, path: string): Page => {
-  const text = readFileSync(join(folder, path), 'utf8');
-  const tokens = lexer(text);
-  const heading = tokens.find((token) => token.type === 'heading');
+  let text: string | undefined;
+  let tokens: TokensList | undefined;
   return {
     path,
-    text,
-    tokens,
-    title: heading ? plainText(('tokens' in heading && heading.tokens) || []) : path,
+    get text() {
+      return (text ??= readFileSync(join(folder, path), 'utf8'));
+    },
+    get tokens() {
+      return (tokens ??= lexer(this.text));
+    },
+    get title() {
+      const heading = this.tokens.find((token) => token.type === 'heading');
+      return heading ? plainText(('tokens' in heading && heading.tokens) || []) : path;
+    },
   };
 };
 

@@ -3,7 +3,7 @@
  * ArkType ...) that can also say its JSON Schema. Shapes as published at standardschema.dev.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { badInput } from '../errors.ts';
+import { badInput, isOnrecordError } from '../errors.ts';
 import type { JsonObject } from '../event/json.ts';
 
 export type StandardIssue = {
@@ -35,7 +35,7 @@ export const isStandardSchema = (schema: object): schema is StandardSchema => '~
 
 /** The JSON Schema (draft 2020-12) that the model is shown and that every proposed call is held against. */
 export const toJsonSchema = (tool: string, schema: InputSchema<never> | StandardSchema): JsonObject => {
-  if (!isStandardSchema(schema)) return schema;
+  if (!isStandardSchema(schema)) return ofObject(tool, schema);
   const standard = schema['~standard'];
   if (!standard.jsonSchema)
     throw badInput(
@@ -46,14 +46,35 @@ export const toJsonSchema = (tool: string, schema: InputSchema<never> | Standard
     );
   try {
     const { $schema: _, ...json } = standard.jsonSchema.input({ target: 'draft-2020-12' });
-    return json as JsonObject;
+    return ofObject(tool, json as JsonObject);
   } catch (cause) {
+    if (isOnrecordError(cause)) throw cause;
     throw badInput(
       'tool-schema-unsupported',
       `The inputSchema of tool "${tool}" has a part that JSON Schema cannot express: ${String(cause)}.`,
       { tool },
     );
   }
+};
+
+/** Keywords by which a schema can mean an object without saying so. */
+const MEANT = ['properties', 'additionalProperties', 'anyOf', 'oneOf', 'allOf', '$ref', 'if', 'not'];
+
+/** Arguments of a call are an object, for every provider. */
+const ofObject = (tool: string, schema: JsonObject): JsonObject => {
+  const { type } = schema;
+  const isMeant = type === undefined && MEANT.some((keyword) => Object.hasOwn(schema, keyword));
+  if (type === 'object' || isMeant || Object.keys(schema).length === 0) return schema;
+  const found =
+    type === undefined
+      ? `has the members ${Object.keys(schema).join(', ')}`
+      : `has the type ${JSON.stringify(type)}`;
+  throw badInput(
+    'tool-schema-unsupported',
+    `The inputSchema of tool "${tool}" describes no object: it ${found}. Arguments are an object: z.strictObject({ ... }), or JSON Schema with type "object".`,
+    { tool },
+    'onrecord docs tools',
+  );
 };
 
 const plain = (said: Record<string, unknown>): string =>

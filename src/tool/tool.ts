@@ -158,7 +158,7 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 export function tool<Input>(options: ToolOptions<Input>): Tool {
   const { name, retry } = options;
   const fail = (what: string): never => {
-    throw badInput('tool-invalid', `Tool "${String(name)}": ${what}`, { tool: String(name) });
+    throw badInput('tool-invalid', `Tool "${String(name)}": ${what}.`, { tool: String(name) });
   };
   if (typeof name !== 'string' || !NAME.test(name))
     fail(

@@ -81,7 +81,9 @@ const pageNamed = ({ pages }: Manual, name: string): Page | undefined =>
 const unknownPage = ({ pages }: Manual, name: string): Error => {
   const names = [...pages.keys()]
     .filter((path) => path.startsWith('docs/') && !path.startsWith('docs/decisions/'))
-    .map((path) => path.replace(/^docs\/(?:reference\/)?/, '').replace(/\.md$/, ''));
+    .map((path) => path.replace(/^docs\/(?:reference\/)?/, '').replace(/\.md$/, ''))
+    .filter((page) => page !== 'README')
+    .toSorted();
   const near = nearest(name, names);
   const meant = near === undefined ? ` There are ${names.join(', ')}.` : ` Did you mean ${near}?`;
   return badInput('usage', `There is no page "${name}".${meant}`, { page: name }, 'onrecord docs');

@@ -4,8 +4,9 @@ import type { Cli } from '../cli.ts';
 import type { Command } from '../command.ts';
 import { examine, type Finding } from '../examination.ts';
 import { EXIT } from '../exit-code.ts';
+import { messageLines } from '../terminal/problem.ts';
 import { pad, wrap } from '../terminal/cells.ts';
-import { EMPTY, line, SIGN, theirs, type Shown } from '../terminal/shown.ts';
+import { concat, EMPTY, line, repeat, type Shown, SIGN, theirs } from '../terminal/shown.ts';
 
 const NAME_CELLS = 10;
 const SIGNS = { ok: SIGN.ok, note: SIGN.wait, problem: SIGN.fail } as const;
@@ -57,11 +58,15 @@ const repairLines = (woken: readonly string[]): readonly Shown[] =>
         line`${SIGN.ok} ${countOf(woken.length, 'session')} woken. A worker that runs takes them up within seconds.`,
       ];
 
+/** A mistake in a file is quoted over several lines. */
 const lines = ({ level, name, text, hint }: Finding, columns: number): Shown[] => {
-  const said = hint === undefined ? theirs(text) : line`${text}: ${hint}`;
-  return wrap(line`${SIGNS[level]} ${pad(theirs(name), NAME_CELLS)}  ${said}`, columns, {
-    hanging: NAME_CELLS + 4,
-  });
+  const [first = EMPTY, ...more] = messageLines(text);
+  const said = hint === undefined || more.length > 0 ? first : line`${first}: ${hint}`;
+  const hanging = NAME_CELLS + 4;
+  return [
+    ...wrap(line`${SIGNS[level]} ${pad(theirs(name), NAME_CELLS)}  ${said}`, columns, { hanging }),
+    ...more.map((shown) => concat(repeat(' ', hanging), shown)),
+  ];
 };
 
 const summary = (problems: number, notes: number): Shown => {

@@ -8,6 +8,7 @@ import { EXIT } from '../exit-code.ts';
 import { givenMode, givenOption, MODE_OPTION } from '../given.ts';
 import { driveSession } from '../session-drive.ts';
 import { finish } from '../session-ending.ts';
+import { namedAgent } from '../named-agent.ts';
 import { leftAndRight } from '../session-lines.ts';
 import { dim, EMPTY, line, strong, theirs } from '../terminal/shown.ts';
 
@@ -43,6 +44,8 @@ export const run: Command = {
     const [key, faults] = [givenOption(input, 'key'), givenOption(input, 'faults')];
     const planned =
       faults === undefined ? undefined : (await import('../planned-faults.ts')).plannedFaults(cli, faults);
+    // Before there is a store: a mistake leaves none behind.
+    await namedAgent(cli, agent);
     const runtime = await cli.runtime(planned?.plan);
     const { session } = await runtime.send({
       agent,

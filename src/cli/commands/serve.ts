@@ -28,6 +28,7 @@ export const serve: Command = {
     const { openRuntime } = await import('../../worker/runtime.ts');
     const { listen } = await import('../../server/listen.ts');
     const log = operatorLog(cli.screen, input);
+    const where = address(input);
     const { agents, work } = await cli.config();
     const store = await cli.store();
     const notify = await cli.channels();
@@ -50,7 +51,7 @@ export const serve: Command = {
         runtime,
         log,
         ...(prices && { prices }),
-        ...address(input),
+        ...where,
         origins: listed(input, 'origins'),
         openMetrics: input.options['openMetrics'] === true,
       });
@@ -62,6 +63,8 @@ export const serve: Command = {
         line`  Your token is in ${theirs(relative(cli.cwd, path))}. The description is at ${`${door.url}/docs`}.`,
       );
       if (cli.screen.jsonMode) cli.screen.jsonLine({ url: door.url, token: path, signIn });
+      if (agents.length === 0)
+        cli.screen.note(line`${SIGN.wait} No agent is configured here, so there is nobody to talk to.`);
       await untilStopped(cli);
       cli.screen.note(line`Stopping: streams end, requests finish, what runs is given back.`);
       await door.close();

@@ -6,12 +6,13 @@ import type { SessionRow } from '../../log/store.ts';
 import { formatCost, formatCount } from '../../view/format.ts';
 import { STATUS_WORDS } from '../../view/session-head.ts';
 import { waitsShort } from '../../view/waits.ts';
+import type { Cli } from '../cli.ts';
 import type { Command, Input } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
 import { isHeld, isParked, modeLines, storeMode } from '../gate.ts';
 import { statusShown } from '../session-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { dim, line, own, SIGN, theirs, whole } from '../terminal/shown.ts';
+import { dim, line, own, SIGN, theirs, whole, type Shown } from '../terminal/shown.ts';
 import { table, type Row } from '../terminal/table.ts';
 
 const LIMIT_DEFAULT = 50;
@@ -54,7 +55,7 @@ export const sessions: Command = {
     }
     if (rows.length === 0) {
       const some = status !== undefined || agent !== undefined;
-      screen.note(some ? line`No session is like that.` : line`No session yet. Start one with onrecord run.`);
+      screen.note(some ? line`No session is like that.` : await nothingYet(cli));
       return EXIT.done;
     }
     if (store) screen.out(...modeLines('The whole store', await storeMode(store), cli, screen.look));
@@ -63,6 +64,13 @@ export const sessions: Command = {
       screen.note(dim(line`The last ${limit} are shown. More: onrecord sessions --limit ${limit * 4}`));
     return EXIT.done;
   },
+};
+
+const nothingYet = async (cli: Cli): Promise<Shown> => {
+  const { agents } = await cli.config();
+  return agents.length === 0
+    ? line`No session yet, and no agent is configured here. A project to begin with: onrecord init my-agent`
+    : line`No session yet. Start one with onrecord run.`;
 };
 
 const queryOf = (

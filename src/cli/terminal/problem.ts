@@ -35,7 +35,8 @@ const headAndRest = (message: string): readonly [string, string] => {
 /** A line of a quoted file, as in `14 │     text`: behind the margin the file's own indentation begins. */
 const QUOTED_LINE = /^( *\d* *│ )(.*)$/u;
 
-const messageLines = (message: string): Shown[] =>
+/** A message line by line; what it quotes of a file keeps its indentation. */
+export const messageLines = (message: string): Shown[] =>
   message.split('\n').flatMap((words) => {
     const [, margin, rest] = QUOTED_LINE.exec(words) ?? [];
     if (margin === undefined || rest === undefined) return theirLines(words);
