@@ -83,6 +83,8 @@ describe('SIGTERM', () => {
     const readings = [read(), read(), read()];
     await started.promise;
     const waiting = client.turn(session, 1, 60);
+    // Asked after it and answered: so the one that waits has arrived, too.
+    for (let asked = 0; asked < 3; asked++) await client.session(session);
     const began = performance.now();
     first.running.kill('SIGTERM');
     const { code, stderr } = await first.running.done;

@@ -100,9 +100,10 @@ describe('html-becomes-what-a-person-reads', () => {
     ];
     let slowest = 0;
     for (const piece of pages) {
-      const start = performance.now();
+      const start = process.cpuUsage();
       htmlToText(piece.repeat(Math.ceil(1_048_576 / piece.length)));
-      slowest = Math.max(slowest, performance.now() - start);
+      const { user, system } = process.cpuUsage(start);
+      slowest = Math.max(slowest, (user + system) / 1000);
     }
     expect(slowest).toBeLessThan(3000);
   }, 60_000);
