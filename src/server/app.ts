@@ -30,6 +30,7 @@ import { peopleRoutes } from './routes/people.ts';
 import { proofRoutes } from './routes/proof.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { spendRoutes } from './routes/spend.ts';
+import { suiteRoutes } from './routes/suites.ts';
 import { systemRoutes } from './routes/system.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { watchingRoutes } from './routes/watching.ts';
@@ -37,6 +38,7 @@ import { windowRoutes } from './routes/window.ts';
 import { servePages } from './pages.ts';
 import { priceSource } from '../worker/priced.ts';
 import { counted, methodsAt, routesOf } from './route-table.ts';
+import { SuiteReports } from './suite-reports.ts';
 import { Tickets } from './tickets.ts';
 import { Tokens } from './tokens.ts';
 
@@ -55,6 +57,8 @@ export type DoorOptions = {
   readonly prices?: Prices;
   /** The folder of the built pages; absent: it serves none. */
   readonly pages?: string;
+  /** The folder with reports of suites, as `onrecord suite run --json` prints them; absent: there are none. */
+  readonly reports?: string;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
@@ -88,6 +92,7 @@ export const createApp = (options: DoorOptions): App => {
     tokens: new Tokens(runtime.store, clock, random),
     tickets: new Tickets(clock, random),
     books: new Books(runtime.store),
+    reports: new SuiteReports(options.reports),
     limits,
     meter: new Meter(limits, clock),
     metrics: new Metrics(),
@@ -176,6 +181,7 @@ const routes = (door: Door, pages: string | undefined): OpenAPIHono<DoorEnv> => 
   proofRoutes(app, door);
   costRoutes(app, door);
   spendRoutes(app, door);
+  suiteRoutes(app, door);
   contextRoutes(app, door);
   watchingRoutes(app, door);
   windowRoutes(app, door);

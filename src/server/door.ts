@@ -6,6 +6,7 @@ import type { PriceSource } from '../worker/priced.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { Books } from './books.ts';
 import type { DoorLimits, Meter } from './limits.ts';
+import type { SuiteReports } from './suite-reports.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tickets } from './tickets.ts';
 import type { Caller, Tokens } from './tokens.ts';
@@ -16,6 +17,8 @@ export type Door = {
   readonly tokens: Tokens;
   readonly tickets: Tickets;
   readonly books: Books;
+  /** Reports of suites that the window shows. */
+  readonly reports: SuiteReports;
   readonly limits: DoorLimits;
   readonly meter: Meter;
   readonly metrics: Metrics;

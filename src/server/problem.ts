@@ -46,6 +46,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'call-not-found': { status: 404, title: 'There is no such call waiting.' },
   'request-not-found': { status: 404, title: 'There is no such request.' },
   'agent-not-found': { status: 404, title: 'There is no such agent.' },
+  'report-not-found': { status: 404, title: 'There is no such report of a suite.' },
   'event-not-found': { status: 404, title: 'There is no such event.' },
   'blob-not-found': { status: 404, title: 'There is no such blob.' },
   'session-is-rehearsal': { status: 409, title: 'A rehearsal cannot be gone on with.' },

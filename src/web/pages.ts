@@ -44,6 +44,17 @@ export const PAGES: readonly PageEntry[] = [
     nav: { label: 'Spend', icon: 'coin', key: 'p' },
   },
   {
+    path: '/suites',
+    title: 'Suites',
+    page: lazy(() => import('./suites/suites-page.tsx')),
+    nav: { label: 'Suites', icon: 'suite', key: 'u' },
+  },
+  {
+    path: '/suites/:id',
+    title: 'Suite',
+    page: lazy(() => import('./suites/suite-page.tsx')),
+  },
+  {
     path: '/settings',
     title: 'Settings',
     page: lazy(() => import('./shell/settings-page.tsx')),

@@ -69,6 +69,11 @@ export class WebHouse {
     return house;
   }
 
+  /** Where reports of suites are looked for. */
+  get reports(): string {
+    return join(this.folder, 'reports');
+  }
+
   get runtime(): Runtime {
     if (!this.#runtime) throw new Error('the house is closed');
     return this.#runtime;
@@ -90,6 +95,7 @@ export class WebHouse {
       port: 0,
       names: [`127.0.0.1:${this.line.port}`],
       limits: LIMITS,
+      reports: this.reports,
     });
     this.line.lead(this.#door.port);
   }

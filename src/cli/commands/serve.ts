@@ -1,5 +1,5 @@
 /** onrecord serve: the HTTP door, and the work of every session behind it. */
-import { relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Command, Input } from '../command.ts';
 import { dispatcherOf } from '../dispatch.ts';
 import { EXIT } from '../exit-code.ts';
@@ -8,6 +8,9 @@ import { localToken } from '../local-token.ts';
 import { LOG_OPTION, operatorLog } from '../operator-log.ts';
 import { line, SIGN, theirs } from '../terminal/shown.ts';
 import { untilStopped } from '../until-stopped.ts';
+
+/** Beside the store. */
+const REPORTS_FOLDER = 'reports';
 
 export const serve: Command = {
   name: 'serve',
@@ -18,6 +21,10 @@ export const serve: Command = {
     { flags: '--port <number>', description: 'port, 0 for any that is free', default: '4280' },
     { flags: '--names <names>', description: 'names that a proxy in front is called by, with commas' },
     { flags: '--origins <origins>', description: 'origins whose pages may use it with a token, with commas' },
+    {
+      flags: '--reports <folder>',
+      description: 'where reports of suites are, for the window; default reports/ beside the store',
+    },
     { flags: '--open-metrics', description: 'anybody may read /metrics' },
     { flags: '--no-drive', description: 'only serve; workers elsewhere do the work' },
     LOG_OPTION,
@@ -53,6 +60,10 @@ export const serve: Command = {
         ...(prices && { prices }),
         ...where,
         origins: listed(input, 'origins'),
+        reports: resolve(
+          cli.cwd,
+          givenOption(input, 'reports') ?? join(await cli.storeFolder(), REPORTS_FOLDER),
+        ),
         openMetrics: input.options['openMetrics'] === true,
       });
       const { path, token } = await localToken(door.app.tokens, await cli.storeFolder(), cli.actor);
