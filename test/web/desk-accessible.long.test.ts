@@ -1,5 +1,6 @@
 /** What axe finds on the inbox, the bill and the suites in each theme and width, and that all of it is reached by keys. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
@@ -11,13 +12,19 @@ import { Office } from './office.ts';
 import { WebHouse } from './window.ts';
 
 const office = new Office();
+const desks = mkdtempSync(join(tmpdir(), 'onrecord-desks-'));
 let house: WebHouse;
 let session = '';
 let lost = '';
 
+const deed = (seq: number, what: string) => ({
+  seq,
+  what,
+  value: { tool: what, args: { to: 'a@b.example' }, end: 'ok' },
+});
+
 beforeAll(async () => {
-  const { folder } = await WebHouse.open();
-  house = await WebHouse.open({ agents: [...exampleAgents(join(folder, 'more')), office.agent] });
+  house = await WebHouse.open({ agents: [...exampleAgents(join(desks, 'desks')), office.agent] });
   const client = await house.client();
   ({ session } = await client.createSession(
     { agent: 'inbox-assistant', message: MESSAGE },
@@ -25,11 +32,6 @@ beforeAll(async () => {
   ));
   const message = office.job('lost', [{ tool: 'note.lost', args: { file: 'HJ-1', text: 'Lost.' } }]);
   ({ session: lost } = await client.createSession({ agent: 'office', message }, { waitSeconds: 20 }));
-  const deed = (seq: number, what: string) => ({
-    seq,
-    what,
-    value: { tool: what, args: { to: 'a@b.example' }, end: 'ok' },
-  });
   const run = { scenario: 'inbox/reply', repeat: 1, problems: [], steps: 3, cost: 0.02 };
   mkdirSync(house.reports, { recursive: true });
   writeFileSync(
@@ -71,7 +73,10 @@ beforeAll(async () => {
   );
 });
 
-afterAll(() => house.end());
+afterAll(async () => {
+  await house.end();
+  rmSync(desks, { recursive: true, force: true });
+});
 
 type Look = {
   readonly name: string;

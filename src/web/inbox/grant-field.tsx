@@ -1,5 +1,5 @@
 /** Leave for further calls of the session, made from this call's own arguments: each value a line that can be let go. */
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import type { Condition } from '../../event/definition.ts';
 import type { Grant } from '../../event/events.ts';
 import type { QuestionCard } from '../../server/inbox-shapes.ts';
@@ -24,6 +24,8 @@ type Props = {
 export const GrantField = ({ card, exact, obstacle, give, close }: Props): ReactNode => {
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const [forMs, setForMs] = useState(HOUR_MS);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
   const toggle = (at: string): void => {
     const next = new Set(off);
     if (!next.delete(at)) next.add(at);
@@ -36,6 +38,7 @@ export const GrantField = ({ card, exact, obstacle, give, close }: Props): React
   };
   return (
     <form
+      ref={form}
       onSubmit={send}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;

@@ -254,7 +254,7 @@ const Divergence = ({ scenario, sides, report }: DivergenceProps): ReactNode => 
         <Revealed text={scenario} />
         <span className="caption">
           {first
-            ? `the first ${countOf(first.same, 'deed')} are the same; the first that differs is marked`
+            ? `after ${countOf(first.same, 'deed')} in common; the first that differs is marked`
             : sides.length > 1
               ? 'no divergence'
               : 'one model'}
