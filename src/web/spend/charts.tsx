@@ -6,17 +6,15 @@ import { formatCost, formatDuration } from '../../view/format.ts';
 export type Group = SpendView['total'];
 type Split = Group['split'];
 
-export const CLASSES = [
+type TokenClass = { readonly key: keyof Split; readonly word: string; readonly className: string };
+
+export const CLASSES: readonly TokenClass[] = [
   { key: 'cacheRead', word: 'cache read', className: 'read' },
   { key: 'cacheWrite', word: 'cache write', className: 'written' },
   { key: 'input', word: 'uncached input', className: 'uncached' },
   { key: 'output', word: 'output', className: 'output' },
   { key: 'unsplit', word: 'not told apart', className: 'unsplit' },
-] as const satisfies readonly {
-  readonly key: keyof Split;
-  readonly word: string;
-  readonly className: string;
-}[];
+];
 
 const WIDTH = 640;
 const HEIGHT = 190;
