@@ -1,11 +1,13 @@
 /** What was approved is what runs: files that changed in between, looks that are old, tools that are others now. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256 } from '../../src/event/canonical.ts';
 import type { CallState } from '../../src/session/state.ts';
 import type { ScriptReply } from '../../src/model/script.ts';
+import { calendarTools } from '../../src/tool/calendar/tools.ts';
 import { fileTools } from '../../src/tool/files/tools.ts';
+import { mailTools } from '../../src/tool/mail/tools.ts';
 import { tool, type Tool } from '../../src/tool/tool.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { audit } from '../kit/audit.ts';
@@ -28,6 +30,47 @@ const yes = async (stage: Stage, session: string, call: CallState | undefined): 
   if (!call?.digest) throw new Error('the call is asked about');
   await stage.runtime.decide({ session, call: call.id, digest: call.digest, decision: { do: 'approve' } });
 };
+
+const HOUR_MS = 3_600_000;
+
+test.each([
+  [
+    'mail.draft',
+    { to: ['ada@corp.example'], subject: 'Friday', body: 'Friday is fine.' },
+    (root: string) =>
+      mailTools({
+        drafts: join(root, 'drafts'),
+        inbox: join(root, 'inbox'),
+        from: { name: 'Desk', address: 'desk@corp.example' },
+      }),
+  ],
+  [
+    'calendar.create',
+    { title: 'Review', start: '2026-12-04T10:00', end: '2026-12-04T11:00', zone: 'Europe/Vienna' },
+    (root: string) => calendarTools({ path: join(root, 'calendar.db'), zone: 'Europe/Vienna' }),
+  ],
+  ['files.write', { path: 'note.txt', text: 'Friday.', new: true }, (root: string) => fileTools({ root })],
+])(
+  'a yes to %s that comes an hour later is to what was shown: nobody is asked again',
+  async (name, args, tools) => {
+    const root = tempFolder();
+    for (const folder of ['drafts', 'inbox']) mkdirSync(join(root, folder));
+    const stage = new Stage({
+      policy: { rules: [] },
+      tools: () => tools(root),
+      says: (_, step): ScriptReply => (step === 1 ? { calls: [{ tool: name, args }] } : { text: 'Done.' }),
+    });
+    const runtime = await stage.open();
+    const session = await stage.send();
+    const [asked] = await stage.asking(session, '1.1.1');
+    stage.clock.advance(HOUR_MS + 1500);
+    await yes(stage, session, asked);
+    expect(await runtime.rest(session)).toMatchObject({ status: 'done' });
+    const types = await stage.types(session);
+    expect(types).toContain('call.result');
+    expect(types).not.toContain('approval.invalidated');
+  },
+);
 
 test('a file that changed between question and yes is asked about again, with the new diff, and is untouched', async () => {
   const root = tempFolder();

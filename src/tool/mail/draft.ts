@@ -187,7 +187,8 @@ const readBase = (base: Json | undefined): Base | undefined => {
 
 const preview = async (given: Input, context: ToolContext, settings: DraftSettings): Promise<Preview> => {
   const draft = await readDraft(given, settings);
-  const date = `${new Date(context.now()).toISOString().slice(0, 19)}Z`;
+  // Looked at again after a yes it is the same draft, with the moment at which it was first shown.
+  const date = readBase(context.base)?.date ?? `${new Date(context.now()).toISOString().slice(0, 19)}Z`;
   const stamp: Stamp = { key: context.idempotencyKey, date };
   const bytes = await composeDraft(draft, stamp);
   const base: Base = { path: draftName(stamp), sha256: sha256(bytes), date };
