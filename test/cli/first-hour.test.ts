@@ -60,7 +60,7 @@ describe('a command line', () => {
     [['run', 'clrek', 'Hello.']],
     [['show', 's_7Q2M4K1B', '--request', 'last']],
     [['help', 'rum']],
-    [['docs', 'tol']],
+    [['docs', 'tols']],
   ])('%j', async (words) => {
     const place = withAgent();
     const { code, said } = await refused(place, ...words);
