@@ -258,6 +258,25 @@ describe('a question', () => {
   });
 });
 
+describe('on a phone', () => {
+  test('the list is first; after a decision the page rests before the next card comes up', async () => {
+    const { path } = await asked([note('By thumb.')]);
+    await asked([note('The next one.')]);
+    const page = await house.page('/inbox', { viewport: { width: 390, height: 844 }, hasTouch: true });
+    await page.locator('a.queued').first().waitFor();
+    expect(await card(page).isVisible()).toBe(false);
+    await page.goto(`${house.url}${path}`);
+    await page.locator('.preview-end').scrollIntoViewIfNeeded();
+    await approveButton(page).getByText('Approve and write a note').click();
+    const rest = page.locator('.resting');
+    await rest.getByText('Approved.').waitFor();
+    expect(await card(page).count()).toBe(0);
+    await card(page).waitFor();
+    expect(await card(page).getByText('By thumb.').count()).toBe(0);
+    await expect.poll(() => ran('By thumb.')).toBe(1);
+  });
+});
+
 describe('two people at once', () => {
   test('one wins; the other, who was reading, sees who it was, and a press changes nothing', async () => {
     const { path, session } = await asked([note('For two.')]);
