@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Command } from '../../src/cli/command.ts';
+import { serve } from '../../src/cli/commands/serve.ts';
 import { suite } from '../../src/cli/commands/suite.ts';
 import { examSchema } from '../../src/suite/exam/scenario.ts';
 import { expectSchema } from '../../src/suite/exam/expect.ts';
@@ -12,11 +14,17 @@ import { complaints } from './exam-stage.ts';
 /** Run by airline.test.ts, where the recordings are there. */
 const RECORDED = ['examples/airline/conversations.ts'];
 const PAGE = readFileSync(join(ROOT, 'docs/suites.md'), 'utf8');
-const LINES = [...PAGE.matchAll(/^onrecord suite (.+)$/gm)].map(([, words = '']) => words.split(' '));
+/** Without what a shell does with the output. */
+const LINES = [...PAGE.matchAll(/^onrecord suite ([^>\n]+?)(?: > .+)?$/gm)].map(([, words = '']) =>
+  words.split(' '),
+);
+
+const optionsOf = ({ options }: Command): readonly string[] =>
+  options.flatMap(({ flags }) => flags.match(/--[-a-z]+/g) ?? []);
 
 it('every command line has actions and options that exist', () => {
   expect(LINES.length).toBeGreaterThan(8);
-  const known = new Set(suite.options.flatMap(({ flags }) => flags.match(/--[-a-z]+/g) ?? []));
+  const known = new Set([...optionsOf(suite), ...optionsOf(serve)]);
   for (const words of [...LINES, [...(PAGE.match(/--[a-z]+/g) ?? [])]])
     expect(words.filter((word) => word.startsWith('-') && !known.has(word) && word !== '--json')).toEqual([]);
   for (const [action] of LINES) expect(['init', 'run', 'record', 'compare']).toContain(action);
