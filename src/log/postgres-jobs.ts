@@ -6,14 +6,40 @@
  *
  * A wake is a hint. Where it cannot be written, the server's log says so, the append stands, and a sweep finds the session.
  */
-import type { PgBoss as Boss } from 'pg-boss';
 import { systemClock } from '../clock.ts';
 import { badInput, bug, OnrecordError } from '../errors.ts';
 import { Connection, type Ask } from './postgres-connection.ts';
 import { MIGRATE_MS } from './postgres-schema.ts';
 import { postgresPlace, type PostgresPlace } from './postgres-place.ts';
 
-export type { Boss };
+/**
+ * What is used of pg-boss. Its own types stay out of the declarations: whoever does not dispatch by it has not
+ * installed it.
+ */
+export type Boss = {
+  start(): Promise<unknown>;
+  stop(options: { readonly graceful: boolean }): Promise<unknown>;
+  createQueue(
+    name: string,
+    options: {
+      readonly policy: 'short';
+      readonly expireInSeconds: number;
+      readonly retentionSeconds: number;
+      readonly retryLimit: number;
+      readonly retryDelay: number;
+    },
+  ): Promise<unknown>;
+  insert(
+    name: string,
+    jobs: { data: object; singletonKey?: string; startAfter?: string; priority?: number }[],
+    options: {
+      readonly returnId: false;
+      readonly db?: { executeSql(text: string): Promise<{ rows: unknown[] }> };
+    },
+  ): Promise<unknown>;
+  fetch(name: string, options: { readonly batchSize: number }): Promise<unknown>;
+  deleteJob(name: string, ids: string[]): Promise<unknown>;
+};
 
 export const JOBS_QUEUE = 'session';
 /** pg-boss takes names of 50 bytes. */
@@ -40,7 +66,7 @@ export const jobsSchema = ({ schema }: PostgresPlace): string => {
 };
 
 /** Loaded only where it is used. Throws `pg-boss-missing`. */
-const loadBoss = async (): Promise<typeof Boss> => {
+const loadBoss = async () => {
   try {
     return (await import('pg-boss')).PgBoss;
   } catch (cause) {

@@ -121,7 +121,8 @@ export class PgBossDispatcher implements Dispatcher {
       onError: (error) => this.#warn(error),
     });
     try {
-      return await boss.start();
+      await boss.start();
+      return boss;
     } catch (error) {
       if (isOnrecordError(error)) throw error;
       throw jobsNotMigrated(this.#place, error);
