@@ -328,10 +328,13 @@ export const expectSound = async (session: Session): Promise<void> => {
       expect(['context-too-large']).toContain(event.data.reason);
 };
 
+const SEED_OF_ALL = 3;
+
 test('any conversation, any selection, any compaction: every request is valid, its pairs whole, its reasoning in place', async () => {
   const counts = { out: 0, summarised: 0, discarded: 0, stripped: 0, refused: 0 };
-  const holds = fc.assert(
-    fc.asyncProperty(fc.array(plannedTurn, { minLength: 1, maxLength: 5 }), async (turns) => {
+  const property = fc.asyncProperty(
+    fc.array(plannedTurn, { minLength: 1, maxLength: 5 }),
+    async (turns: readonly PlannedTurn[]) => {
       const session = new Session(turns);
       try {
         await session.run();
@@ -346,11 +349,11 @@ test('any conversation, any selection, any compaction: every request is valid, i
       } finally {
         await session.close();
       }
-    }),
-    settings({ numRuns: 150 }),
+    },
   );
-  await expect(holds).resolves.toBeUndefined();
-  // A run that tries nothing proves nothing.
+  await expect(fc.assert(property, settings({ numRuns: 100 }))).resolves.toBeUndefined();
+  // A run that tries nothing proves nothing: these try everything, whatever the dice of the others said.
+  await expect(fc.assert(property, { seed: SEED_OF_ALL, numRuns: 100 })).resolves.toBeUndefined();
   for (const [what, count] of Object.entries(counts))
     expect({ what, tried: count > 0 }).toEqual({ what, tried: true });
 }, 120_000);
