@@ -1,12 +1,13 @@
 /** From the raw text that a model sent to arguments that may lead to an effect, or the reason why not. */
-import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Digest } from '../event/canonical.ts';
 import type { ToolDefinition } from '../event/definition.ts';
-import { parseStrict, type StrictValue } from '../event/strict.ts';
+import { inOrder, parseStrict, type StrictValue } from '../event/strict.ts';
+import { newAjv } from '../event/ajv.ts';
 import { fitsOrdinary } from './ordinary-schema.ts';
 
 export type Decoded =
+  /** `value` is what `canonical` says, the order of its members included. */
   | { readonly ok: true; readonly value: StrictValue; readonly canonical: string }
   | { readonly ok: false; readonly reason: ArgumentReason; readonly message: string };
 
@@ -44,6 +45,8 @@ export const decodeArguments = (raw: string): Decoded => {
   const decoded = decode(raw);
   if (recent.size >= RECENT_MAX) recent.clear();
   recent.set(raw, decoded);
+  // What is recorded and run is the canonical text, which says the same.
+  if (decoded.ok) recent.set(decoded.canonical, decoded);
   return decoded;
 };
 
@@ -62,7 +65,8 @@ const decode = (raw: string): Decoded => {
       reason: 'arguments-not-object',
       message: `The arguments must be one JSON object, not ${kindOf(value)}. Nothing was run.`,
     };
-  return parsed;
+  const { canonical } = parsed;
+  return { ok: true, value: canonical === raw ? value : inOrder(value), canonical };
 };
 
 const kindOf = (value: StrictValue): string =>
@@ -124,18 +128,11 @@ const validatorOf = (tool: ToolDefinition): ValidateFunction | string => {
   return validate;
 };
 
-let loaded: Ajv2020 | undefined;
-
-/** Loaded when the first schema needs it, which takes longer than all else that a short command does. */
-const validators = (): Ajv2020 => {
-  if (loaded) return loaded;
-  const library = createRequire(import.meta.url)('ajv/dist/2020.js') as { readonly Ajv2020: typeof Ajv2020 };
-  loaded = new library.Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  return loaded;
-};
+let validators: Ajv2020 | undefined;
 
 const compile = (tool: ToolDefinition): ValidateFunction | string => {
-  const ajv = validators();
+  validators ??= newAjv({ allErrors: true });
+  const ajv = validators;
   try {
     return ajv.compile(tool.inputSchema);
   } catch (error) {

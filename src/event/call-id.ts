@@ -20,14 +20,34 @@ export const innerCallId = (maker: CallId, inner: number): CallId => {
 };
 
 export const callPosition = (id: CallId): CallPosition => {
-  const [turn = 0, step = 0, index = 0, inner] = id.split('.').map(Number);
-  return { turn, step, index, ...(inner !== undefined && { inner }) };
+  const [turn, step, index, inner] = numbersOf(id);
+  return inner === undefined ? { turn, step, index } : { turn, step, index, inner };
 };
+
+type Numbers = readonly [turn: number, step: number, index: number, inner?: number];
+
+/** Read digit by digit: each event about a call asks for its place several times. */
+const numbersOf = (id: CallId): Numbers => {
+  const numbers: [number, number, number, number] = [0, 0, 0, 0];
+  let place = 0;
+  for (let at = 0; at < id.length; at++) {
+    const code = id.charCodeAt(at);
+    if (code === DOT) place++;
+    else numbers[place] = (numbers[place] ?? 0) * 10 + code - ZERO;
+  }
+  const [turn, step, index, inner] = numbers;
+  return place === 3 ? [turn, step, index, inner] : [turn, step, index];
+};
+
+const DOT = 0x2e;
+const ZERO = 0x30;
 
 /** The call that made this one; undefined for a call of the model. */
 export const makerOf = (id: CallId): CallId | undefined => {
-  const { turn, step, index, inner } = callPosition(id);
-  return inner === undefined ? undefined : callId(turn, step, index);
+  let dots = 0;
+  for (let at = 0; at < id.length; at++)
+    if (id.charCodeAt(at) === DOT && ++dots === 3) return id.slice(0, at) as CallId;
+  return undefined;
 };
 
 export const isCallId = (text: string): text is CallId =>

@@ -125,6 +125,16 @@ export const canonicalStrict = (value: StrictValue): string => {
   return `{${keys.map(member).join(',')}}`;
 };
 
+/** What a reader of the value's canonical text gets: its members in that order, and no sign on a zero. */
+export const inOrder = (value: StrictValue): StrictValue => {
+  if (value === 0) return 0;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const copy: { [key: string]: StrictValue } = {};
+  for (const key of Object.keys(value).sort()) setMember(copy, key, inOrder(value[key] as StrictValue));
+  return copy;
+};
+
 /** A copy that shares no object with the value. */
 export const copyOf = (value: StrictValue): StrictValue => {
   if (value === null || typeof value !== 'object') return value;

@@ -2,7 +2,7 @@
  * What may describe a tool's input: JSON Schema as it is, or any Standard Schema library (Zod, Valibot,
  * ArkType ...) that can also say its JSON Schema. Shapes as published at standardschema.dev.
  */
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { newAjv } from '../event/ajv.ts';
 import { badInput, isOnrecordError } from '../errors.ts';
 import type { JsonObject } from '../event/json.ts';
 
@@ -101,7 +101,7 @@ export const changesInput = (schema: JsonObject | StandardSchema): boolean => {
 /** Why calls could not be held against a JSON Schema; undefined where they can. */
 export const schemaProblem = (schema: JsonObject): string | undefined => {
   try {
-    new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+    newAjv().compile(schema);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

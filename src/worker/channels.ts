@@ -1,6 +1,5 @@
 /** Ways to tell people: a command of the operator's own, and a webhook. */
 import { spawn } from 'node:child_process';
-import { Webhook } from 'standardwebhooks';
 import { badInput } from '../errors.ts';
 import type { Channel, Notice } from './notifier.ts';
 
@@ -71,10 +70,12 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
  */
 export const webhookChannel = ({ name = 'webhook', url, secret }: WebhookOptions): Channel => {
   const target = checkUrl(url);
-  const webhook = new Webhook(checkSecret(secret));
+  const key = checkSecret(secret);
   return {
     name: checkName(name),
     deliver: async (notice, { signal, now }) => {
+      // Loaded for the first notice: most processes never send one.
+      const { Webhook } = await import('standardwebhooks');
       const body = bodyOf(notice, now);
       const at = new Date(now);
       const response = await fetch(target, {
@@ -87,7 +88,7 @@ export const webhookChannel = ({ name = 'webhook', url, secret }: WebhookOptions
           'user-agent': 'onrecord',
           'webhook-id': notice.id,
           'webhook-timestamp': String(Math.floor(now / 1000)),
-          'webhook-signature': webhook.sign(notice.id, at, body),
+          'webhook-signature': new Webhook(key).sign(notice.id, at, body),
         },
       });
       await response.body?.cancel();

@@ -34,7 +34,7 @@ export type ClaimsOptions = {
   readonly shared: boolean;
   readonly log: Logger;
   readonly encoderOf: (definition: AgentDefinition) => Encoder | undefined;
-  readonly ring: (session: string) => Promise<void>;
+  readonly ring: (session: string) => Promise<SessionState>;
   readonly gate: () => Promise<Gate>;
   readonly isClosing: () => boolean;
   /** The store's fault that the session waits for, or none any more. */
@@ -66,7 +66,7 @@ export class Claims {
   async claim(session: string, withinLimits: boolean): Promise<Claimed> {
     const { sessions, clock } = this.#options;
     const known = sessions.has(session);
-    if (known && !(await this.#couldDrive(session))) return undefined;
+    if (known && !(await this.#drivable(session))) return undefined;
     const since = clock.monotonic();
     const claim = await this.#ask(session, withinLimits);
     if (!claim.won) return 'full' in claim ? 'later' : undefined;
@@ -75,8 +75,8 @@ export class Claims {
       // One more than that is known of the turn: this claim is no loss yet.
       if (tries > LOST_MAX) return await this.#park(session, epoch, tries - 1);
       const live = await this.#read(session, known);
-      if (!known && !(await this.#couldDrive(session))) return await this.#giveBack(session, epoch);
-      const state = await sessions.state(session);
+      const state = known ? await sessions.state(session) : await this.#drivable(session);
+      if (!state) return await this.#giveBack(session, epoch);
       const lost = Math.max(tries - 1, state.active?.losses ?? 0);
       if (lost >= LOST_MAX) return await this.#park(session, epoch, lost);
       if (!this.#options.knows(state.agent.name) && this.#options.shared)
@@ -122,13 +122,13 @@ export class Claims {
     return live;
   }
 
-  /** Rings first: what has fallen due may be what lets it go on. */
-  async #couldDrive(session: string): Promise<boolean> {
-    const { sessions, ring, gate, rehearsal, isClosing } = this.#options;
-    await ring(session);
-    const state = await sessions.state(session);
+  /** The session, where it could be driven here. Rings first: what has fallen due may be what lets it go on. */
+  async #drivable(session: string): Promise<SessionState | undefined> {
+    const { ring, gate, rehearsal, isClosing } = this.#options;
+    const state = await ring(session);
     const { mode } = await gate();
-    return mode !== 'frozen' && !isClosing() && state.rehearsal === rehearsal && canGoOn(state);
+    const could = mode !== 'frozen' && !isClosing() && state.rehearsal === rehearsal && canGoOn(state);
+    return could ? state : undefined;
   }
 
   async #ask(session: string, withinLimits: boolean): Promise<Claim> {

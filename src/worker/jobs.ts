@@ -219,7 +219,9 @@ const contextOf = (
   { signal, attempt = call.attempt, calls = new AttemptCalls([]) }: Given,
 ): ToolContext => ({
   signal,
-  idempotencyKey: idempotencyKey(state.session, call.id, call.args),
+  get idempotencyKey(): string {
+    return idempotencyKey(state.session, call.id, call.args);
+  },
   attempt,
   call: `${state.session} ${call.id}`,
   log,

@@ -6,8 +6,11 @@ import type { Faults } from './fault-point.ts';
 import type { News } from './jobs.ts';
 import { Batch, LiveSession } from './live-session.ts';
 
-/** Sessions whose state is kept; the one not asked for the longest goes first. */
-const KNOWN_SESSIONS_MAX = 128;
+/**
+ * Sessions whose state is kept; the one not asked for the longest goes first. More than a process drives at once: one
+ * that is forgotten while it is driven is read from its first event again when it rests.
+ */
+const KNOWN_SESSIONS_MAX = 1024;
 
 export class KnownSessions {
   readonly #store: LogStore;
@@ -29,22 +32,24 @@ export class KnownSessions {
   /**
    * Appends what `decide` answers for the state at the head; where somebody else appended first, it is asked
    * again. Nothing is appended where it answers nothing. A log that is not there is begun where `begin` says so.
+   * Answers the session as it stands then.
    */
   async append(
     session: string,
     decide: (state: SessionState, now: number) => readonly News[],
     { begin = false }: { readonly begin?: boolean } = {},
-  ): Promise<void> {
+  ): Promise<SessionState> {
     for (;;) {
       const live = await this.#live(session, begin);
       const now = this.#clock.now();
       const news = decide(live.state, now);
-      if (news.length === 0) return;
+      if (news.length === 0) return live.state;
       const batch = new Batch(live, now);
       for (const { fact, blobs } of news) batch.add(fact, blobs);
       try {
         await batch.commit(this.#store, { faults: this.#faults });
-        return live.adopt(batch);
+        live.adopt(batch);
+        return live.state;
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
       }

@@ -8,6 +8,7 @@ import type { Encoder } from '../context/encoding.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import { FencedError, StorageError, type Change, type LogStore, type Owner } from '../log/store.ts';
 import { wakeAtOf } from '../session/deadlines.ts';
+import type { SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
 import { LATER_MS, type Dispatcher, type Taken, type WakeReason } from './dispatcher.ts';
@@ -180,9 +181,9 @@ export class Worker {
     }
   }
 
-  /** Says that a moment was reached that the session waits for, where it was. */
-  async ring(session: string): Promise<void> {
-    await this.#options.sessions.append(session, (state, now) => {
+  /** Says that a moment was reached that the session waits for, where it was. Answers the session as it stands then. */
+  ring(session: string): Promise<SessionState> {
+    return this.#options.sessions.append(session, (state, now) => {
       const due = wakeAtOf(state);
       if (due === undefined || due > now) return [];
       return [{ fact: { type: 'time.reached', data: { due } }, blobs: [] }];

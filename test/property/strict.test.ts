@@ -4,7 +4,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonical, canonicalForm } from '../../src/event/canonical.ts';
 import { isJsonObject, type Json } from '../../src/event/json.ts';
-import { canonicalStrict, parseStrict, STRICT_DEPTH_MAX, type StrictValue } from '../../src/event/strict.ts';
+import {
+  canonicalStrict,
+  inOrder,
+  parseStrict,
+  STRICT_DEPTH_MAX,
+  type StrictValue,
+} from '../../src/event/strict.ts';
 import { json, settings, spelled, text, wellFormed } from '../kit/arbitrary.ts';
 
 /** A strictly read value as JSON.parse would have read it. */
@@ -14,6 +20,12 @@ const lossy = (value: StrictValue): unknown => {
   if (Array.isArray(value)) return value.map(lossy);
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, lossy(one)]));
 };
+
+/** A value with the order of its members, the sign of zeros and what is a BigInt. */
+const shape = (value: StrictValue): string =>
+  JSON.stringify(value, (_, one: unknown) =>
+    typeof one === 'bigint' ? `${one}n` : Object.is(one, -0) ? 'minus zero' : one,
+  );
 
 /** A decimal text as whole digits times a power of ten, in lowest terms. */
 const exact = (token: string): readonly [digits: bigint, power: number] => {
@@ -75,6 +87,21 @@ describe('the strict reader', () => {
         expect(said(fast)).toEqual(said(slow));
         expect(isDeepStrictEqual(said(fast), said(slow))).toBe(true);
       }),
+      settings(),
+    );
+  });
+
+  test('a value in order is what a reader of its canonical text gets, member by member', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(spelled(json(wellFormed)), fc.constantFrom('{"b":-0,"a":[{"d":1,"10":2,"9":3}]}')),
+        (spelling) => {
+          const read = parseStrict(spelling);
+          const again = read.ok ? parseStrict(read.canonical) : read;
+          if (!read.ok || !again.ok) throw new Error(spelling);
+          expect(shape(inOrder(read.value))).toBe(shape(again.value));
+        },
+      ),
       settings(),
     );
   });
