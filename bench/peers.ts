@@ -63,7 +63,9 @@ const lay = async (folder: string, options: readonly string[]): Promise<void> =>
   mkdirSync(own, { recursive: true });
   copyFileSync(join(import.meta.dirname, 'peers', 'adapter.mjs'), join(own, 'adapter.mjs'));
   const only = options[options.indexOf('--only') + 1]?.split(',') ?? [];
-  const wanted = (peer: string): boolean => only.length === 0 || only.some((id) => id.split('/')[0] === peer);
+  // As the harness chooses: by how a name begins.
+  const wanted = (peer: string): boolean =>
+    only.length === 0 || only.some((id) => `${peer}/`.startsWith(id) || id.startsWith(`${peer}/`));
   const peers = ['raw', 'langgraph', 'dbos', 'restate', 'openai-agents', 'mastra', 'workflow', 'workflow5'];
   for (const place of [folder, ...peers.filter(wanted).map((peer) => join(folder, 'peers', peer))])
     if (!existsSync(join(place, 'node_modules'))) await install(place);
