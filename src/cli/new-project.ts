@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { badInput, bug } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../event/json.ts';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { faultOf } from './output-file.ts';
 
-const PACKAGE = new URL('../../', import.meta.url).pathname;
-const TEMPLATE = join(PACKAGE, 'templates/project');
+const TEMPLATE = join(PACKAGE_FOLDER, 'templates/project');
 
 /** Provider by provider: the model that is written down, the key that switches to it, and the package it needs. */
 export const PROVIDERS = {
@@ -43,9 +43,10 @@ const objectAt = (value: JsonObject, key: string): JsonObject => {
 
 /** As the project that holds this package names it, where that is a file: a package that is not published has no version to ask for. */
 const ownSpec = (version: string, folder: string): string => {
-  const holder = resolve(PACKAGE, '../..');
+  const holder = resolve(PACKAGE_FOLDER, '../..');
   const manifest = join(holder, 'package.json');
-  if (basename(dirname(resolve(PACKAGE))) !== 'node_modules' || !existsSync(manifest)) return `^${version}`;
+  if (basename(dirname(resolve(PACKAGE_FOLDER))) !== 'node_modules' || !existsSync(manifest))
+    return `^${version}`;
   const spec = objectAt(jsonFile(manifest), 'dependencies')['onrecord'];
   if (typeof spec !== 'string' || !spec.startsWith('file:')) return `^${version}`;
   return `file:${relative(folder, resolve(holder, spec.slice('file:'.length)))}`;
@@ -87,7 +88,7 @@ const realScripts = (scripts: JsonObject): JsonObject =>
  * `file-exists`, `file-not-writable`.
  */
 export const writeProject = ({ folder, provider, model }: NewProject): readonly string[] => {
-  const own = jsonFile(join(PACKAGE, 'package.json'));
+  const own = jsonFile(join(PACKAGE_FOLDER, 'package.json'));
   const { model: usual, key, sdk } = PROVIDERS[provider];
   const version = textAt(own, 'version');
   const words = {

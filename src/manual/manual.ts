@@ -5,10 +5,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { lexer, type TokensList } from 'marked';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { plainText } from './markdown.ts';
 
-/** Of the package, or of the checkout: seen alike from the source and from the build. */
-export const MANUAL_FOLDER: string = join(import.meta.dirname, '../..');
+/** Of the package, or of the checkout. */
+export const MANUAL_FOLDER: string = PACKAGE_FOLDER;
 
 /** The page that the others are found by. */
 export const CONTENTS = 'docs/README.md';

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { sha256, type Digest } from '../event/canonical.ts';
+import { CODE_FOLDER, CODE_SUFFIX } from '../package-folder.ts';
 
 export type GuestFolder = { readonly path: string; readonly digest: Digest };
 
@@ -20,13 +21,11 @@ const ENGINE_FILES = [
 type GuestFile = { readonly name: string; readonly bytes: Buffer };
 
 /** As they lie here: TypeScript in a checkout, which Node runs as it is, JavaScript in the published package. */
-const SUFFIX = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-
 const OWN_FILES = ['machine', 'outside', 'prelude', 'runner'];
 
 const ownFile = (name: string): GuestFile => ({
-  name: `${name}.${SUFFIX}`,
-  bytes: readFileSync(new URL(`./guest/${name}.${SUFFIX}`, import.meta.url)),
+  name: `${name}.${CODE_SUFFIX}`,
+  bytes: readFileSync(join(CODE_FOLDER, 'room', 'guest', `${name}.${CODE_SUFFIX}`)),
 });
 
 const engineFiles = (): readonly GuestFile[] => {
@@ -88,7 +87,7 @@ export const guestFolder = (base: string): GuestFolder => {
 };
 
 /** Name of the program inside a guest folder. */
-export const RUNNER: string = `runner.${SUFFIX}`;
+export const RUNNER: string = `runner.${CODE_SUFFIX}`;
 
 /** Digits of a digest that stand in the name of a folder. */
 export const DIGEST_SHOWN = 16;

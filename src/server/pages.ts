@@ -6,10 +6,11 @@ import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import type { MiddlewareHandler } from 'hono';
 import { sha256 } from '../event/canonical.ts';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import type { DoorEnv } from './door.ts';
 
 /** Where `npm run build` puts them, seen from the source and from the built package alike. */
-export const PAGES_FOLDER: string = join(import.meta.dirname, '../../dist/web');
+export const PAGES_FOLDER: string = join(PACKAGE_FOLDER, 'dist', 'web');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

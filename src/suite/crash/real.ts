@@ -1,12 +1,11 @@
 /** Real kills: each process of a run is a child that ends itself with SIGKILL at a boundary. */
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { bug } from '../../errors.ts';
+import { CODE_FOLDER, CODE_SUFFIX } from '../../package-folder.ts';
 import type { Played, RealRun } from './run.ts';
 
-const CHILD = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url),
-);
+const CHILD = join(CODE_FOLDER, 'suite', 'crash', `child.${CODE_SUFFIX}`);
 /** A child that does neither end nor die within this time is stuck. */
 const CHILD_MS_MAX = 120_000;
 
