@@ -142,10 +142,11 @@ const stepsTable = (found: Found): Table => ({
     'steps, of the process that runs the loop alone: a server beside it is not in them.',
 });
 
+const shareOf = (one: Concurrent | undefined, group: Concurrent | undefined): string =>
+  orDash(one && group && one.stepsPerS.median / group.stepsPerS.median);
+
 const restTable = (found: Found): Table => {
   const group = found.peers['raw/sqlite-full-group'];
-  const ofGroup = (run: Concurrent | undefined, of: Concurrent | undefined): string =>
-    orDash(run && of && run.stepsPerS.median / of.stepsPerS.median);
   return {
     title: 'Peers: cold start, coming back, and many runs at once',
     columns: [
@@ -164,9 +165,9 @@ const restTable = (found: Found): Table => {
       cell(resume1000?.ms),
       resume1000 ? `${resume1000.reModels} + ${resume1000.reTools}` : '–',
       cell(conc64?.stepsPerS),
-      ofGroup(conc64, group?.conc64),
+      shareOf(conc64, group?.conc64),
       cell(conc512?.stepsPerS),
-      ofGroup(conc512, group?.conc512),
+      shareOf(conc512, group?.conc512),
     ]),
     note:
       'Cold start: from the start of the process to the second model call. Resume: after SIGKILL, from the start of the ' +

@@ -111,4 +111,7 @@ export const buildPackage = async (folder: string, more: readonly string[] = [])
   await code(folder, more);
 };
 
-if (import.meta.main) await buildPackage(join(ROOT, 'dist'));
+if (import.meta.main) {
+  const [folder = join(ROOT, 'dist'), ...more] = process.argv.slice(2);
+  await buildPackage(folder, more);
+}
