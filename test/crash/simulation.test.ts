@@ -137,6 +137,12 @@ const PLANTED: readonly Planted[] = [
     to: 'if (!active || call.asked.length >= 0) return [];',
   },
   {
+    bug: 'a call goes on when one of its calls is closed',
+    file: 'src/session/next.ts',
+    from: "made.length === asked.length && made.every(({ phase }) => phase === 'closed')",
+    to: "made.length === asked.length && made.some(({ phase }) => phase === 'closed')",
+  },
+  {
     bug: 'what calls of a call have said labels nothing that it does next',
     file: 'src/session/conclude-inner.ts',
     from: 'joinLabels(turn.request?.seen ?? [], maker.heard)',

@@ -12,7 +12,7 @@ import { neutralEncoder } from '../../model/neutral.ts';
 import { replay } from '../../replay/replay.ts';
 import { verify } from '../../replay/verify.ts';
 import { evolve, initial } from '../../session/evolve.ts';
-import { stepCalls, type SessionState } from '../../session/state.ts';
+import { innerCalls, stepCalls, type SessionState } from '../../session/state.ts';
 import { PROGRAM } from '../../worker/program.ts';
 import type { GateWatch } from './gate-watch.ts';
 import { LeaveReader } from './leave.ts';
@@ -49,6 +49,7 @@ export const violations = async (evidence: Evidence): Promise<readonly Violation
   checkEffects(evidence, events, no);
   checkLeave(evidence, events, no);
   checkErrands(events, no);
+  checkWaits(events, initial(session), no);
   checkTurns(evidence, events, no);
   checkClosings(events, initial(session), no);
   await checkBodies(evidence, events, no);
@@ -113,6 +114,27 @@ const checkErrands = (events: readonly LogEvent[], no: Say): void => {
     const wanted = all.slice(0, found.length);
     if (found.join() !== wanted.join())
       no('calls of a call', `${id} made ${found.join(', ')}, from ${args} follow ${wanted.join(', ')}`);
+  }
+};
+
+/** A call goes on when all that it asked for has been made and is closed, not before. */
+const checkWaits = (events: readonly LogEvent[], start: SessionState, no: Say): void => {
+  let state = start;
+  for (const event of events) {
+    if (event.type === 'call.started' && state.active) {
+      const { call: id } = event.data;
+      const made = innerCalls(state.active, id);
+      const asked = stepCalls(state.active).find((call) => call.id === id)?.asked.length ?? 0;
+      const left = made
+        .filter(({ phase }) => phase !== 'closed')
+        .map(({ id: one, phase }) => `${one} ${phase}`);
+      if (made.length !== asked || left.length > 0)
+        no(
+          'calls of a call',
+          `${id} went on at ${event.seq} with ${made.length} of ${asked} made, open: ${left.join(', ')}`,
+        );
+    }
+    state = evolve(state, event);
   }
 };
 
