@@ -4,7 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { withBuild } from './build.ts';
 import type { Measured, Plan } from './part.ts';
@@ -43,6 +52,8 @@ export const measurePeers = async (plan: Plan): Promise<Measured> => {
   plan.progress('the peers: installing what they need');
   await lay(folder, options);
   const results = join(home, 'results');
+  // Stores that a run which was broken off has left; a server does not always start on its old one.
+  rmSync(join(home, 'work'), { recursive: true, force: true });
   await withBuild((build) => run(folder, ['bench.mjs', '--out', results, ...options], build));
   const found = JSON.parse(readFileSync(join(results, 'results.json'), 'utf8')) as Found;
   return { tables: tablesOf(found), plots: plotsOf(found), data: { options, ...found } };
