@@ -52,7 +52,7 @@ export const measurePeers = async (plan: Plan): Promise<Measured> => {
   plan.progress('the peers: installing what they need');
   await lay(folder, options);
   const results = join(home, 'results');
-  // Stores that a run which was broken off has left; a server does not always start on its old one.
+  // Stores that a broken-off run has left: what it measured is in the results, and nothing goes on from a store.
   rmSync(join(home, 'work'), { recursive: true, force: true });
   await withBuild((build) => run(folder, ['bench.mjs', '--out', results, ...options], build));
   const found = JSON.parse(readFileSync(join(results, 'results.json'), 'utf8')) as Found;

@@ -20,7 +20,7 @@ const ENGINE_FILES = [
 
 type GuestFile = { readonly name: string; readonly bytes: Buffer };
 
-/** As they lie here: TypeScript in a checkout, which Node runs as it is, JavaScript in the published package. */
+/** Without what they end with: TypeScript in a checkout, which Node runs as it is, JavaScript in the package. */
 const OWN_FILES = ['machine', 'outside', 'prelude', 'runner'];
 
 const ownFile = (name: string): GuestFile => ({
