@@ -60,9 +60,10 @@ describe('the keyboard alone', () => {
   test('shows where it is on each page', async () => {
     const page = await house.page(`/s/${session}`);
     await page.locator('.event .sentence:not(.unread)').first().waitFor();
-    for (const path of ['/sessions', '/settings', `/s/${session}`]) {
+    for (const path of ['/sessions', '/settings', `/s/${session}`, '/inbox']) {
       await page.goto(`${house.url}${path}`);
       await page.locator('h1').waitFor();
+      if (path === '/inbox') await page.locator('#card-title').waitFor();
       const bare: string[] = [];
       for (let i = 0; i < TABS; i++) {
         await page.keyboard.press('Tab');

@@ -2,7 +2,7 @@
  * The buttons of a question. Approving takes two presses by keyboard: the letter brings the hand to the button, the
  * button decides. It is inert until what it is about was seen, and says why; the way out is never in the way.
  */
-import { useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import type { ApprovalDecision, Grant } from '../../event/events.ts';
 import { DoorError } from '../../client/client.ts';
 import type { QuestionCard } from '../../server/inbox-shapes.ts';
@@ -53,6 +53,7 @@ export const VerdictBar = (props: Props): ReactNode => {
   const approve = useRef<HTMLButtonElement>(null);
   const [isArmed, setArmed] = useState(false);
   const obstacle = useObstacle(props, sending.isSending);
+  useWayBack(bar, open);
   const arm = (): void => {
     if (obstacle !== undefined) announce(obstacle);
     approve.current?.focus();
@@ -141,6 +142,7 @@ const OtherButtons = ({ card: { barriers, exact }, draft, edit, openField }: Oth
       <button
         className="button danger"
         type="button"
+        data-opens="reject"
         aria-disabled={isInert}
         onClick={() => openField('reject')}
       >
@@ -149,13 +151,14 @@ const OtherButtons = ({ card: { barriers, exact }, draft, edit, openField }: Oth
       <button
         className="button quiet"
         type="button"
+        data-opens="respond"
         aria-disabled={isInert}
         onClick={() => openField('respond')}
       >
         Answer instead… <kbd>o</kbd>
       </button>
       {exact && !draft && (
-        <button className="button quiet" type="button" onClick={() => openField('grant')}>
+        <button className="button quiet" type="button" data-opens="grant" onClick={() => openField('grant')}>
           Approve and grant…
         </button>
       )}
@@ -276,6 +279,17 @@ const draftObstacle = ({ trial }: Draft): string | undefined => {
     return `Approve: fix ${count === 1 ? '1 thing' : `${count} things`} first`;
   }
   return trial.follow.kind === 'rejected' ? 'Approve: it would not run' : undefined;
+};
+
+/** Whoever closes a field again is where it was opened: the focus must not fall out of the card. */
+const useWayBack = (bar: React.RefObject<HTMLElement | null>, open: Open | undefined): void => {
+  const before = useRef(open);
+  useEffect(() => {
+    const closed = before.current;
+    before.current = open;
+    if (closed !== undefined && open === undefined)
+      bar.current?.querySelector<HTMLElement>(`[data-opens="${closed}"]`)?.focus();
+  }, [bar, open]);
 };
 
 type CardKeys = Readonly<Record<'a' | 'e' | 'x' | 'o', () => void>>;
