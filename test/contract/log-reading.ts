@@ -41,24 +41,22 @@ export const describeReading = (name: string, fresh: () => Promise<LogStore>): v
     test('from any position, each event once and in order, while appends go on', async () => {
       const store = await fresh();
       await grow(store, 's', ['1', '2', '3']);
-      const stop = new AbortController();
-      const readers = [1, 3, 4, 7].map(async (from) => {
+      // Each ends by what it has seen: stopped from outside, one that hears of the last event later would miss it.
+      const read = async (from: number): Promise<{ from: number; seen: number[] }> => {
         const seen: number[] = [];
-        for await (const event of follow(store, 's', { from, signal: stop.signal })) seen.push(event.seq);
+        for await (const { seq } of follow(store, 's', { from })) {
+          seen.push(seq);
+          if (seq === 43) break;
+        }
         return { from, seen };
-      });
+      };
+      const readers = [1, 3, 4, 7].map(read);
       for (let i = 0; i < 20; i++) {
         await grow(store, 's', [`x${i}`, `y${i}`]);
         await grow(store, 'noise', ['z']);
       }
-      const slow: number[] = [];
-      for await (const event of follow(store, 's')) {
-        slow.push(event.seq);
-        if (event.seq === 43) break;
-      }
-      stop.abort();
-      expect(slow).toEqual(upTo43(1));
-      for (const { from, seen } of await Promise.all(readers)) expect(seen).toEqual(upTo43(from));
+      for (const { from, seen } of await Promise.all([...readers, read(1)]))
+        expect(seen).toEqual(upTo43(from));
     });
 
     test('an event that comes between the read and the wait is seen', async () => {
@@ -70,6 +68,19 @@ export const describeReading = (name: string, fresh: () => Promise<LogStore>): v
       await grow(store, 's', ['2']);
       expect((await second).value).toMatchObject({ seq: 2 });
       await reader.return();
+    });
+
+    test('a reader that is told to end does, while it waits for more and in the middle of what is there', async () => {
+      const store = await fresh();
+      await grow(store, 's', ['1', '2', '3']);
+      for (const taken of [3, 1]) {
+        const stop = new AbortController();
+        const reader = follow(store, 's', { signal: stop.signal });
+        for (let i = 0; i < taken; i++) await reader.next();
+        const next = taken === 3 ? reader.next() : undefined;
+        stop.abort();
+        expect(await (next ?? reader.next())).toEqual({ done: true, value: undefined });
+      }
     });
 
     test('listeners are told of the session and its head, and of nothing after they left', async () => {
