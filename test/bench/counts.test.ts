@@ -25,6 +25,10 @@ const CONTENT_BYTES_PER_STEP_MAX = 2850;
 const PAGE_BYTES_PER_STEP_MAX = 3130;
 /** Objects and texts that are made and thrown away again, as the engine samples them; the work itself makes a sixth. */
 const ALLOCATED_BYTES_PER_STEP_MAX = 120_000;
+/** More than any table of this process that is meant for a few. */
+const SESSIONS_AT_ONCE = 600;
+/** What a new session begins with: that it was made, and its first message. */
+const EVENTS_OF_A_MESSAGE = 2;
 const LONG_STEPS = 10_000;
 /** Far above what it takes on a quiet machine, far below what anything quadratic would take. */
 const LONG_CPU_MS_MAX = 4000;
@@ -141,6 +145,27 @@ describe('a step', () => {
     console.log(`allocated a step: ${Math.round(short)} bytes in 300 steps, ${Math.round(long)} in 1,500`);
     expect(short).toBeLessThanOrEqual(ALLOCATED_BYTES_PER_STEP_MAX);
     expect(long).toBeLessThanOrEqual(ALLOCATED_BYTES_PER_STEP_MAX);
+  });
+});
+
+describe(`${SESSIONS_AT_ONCE} sessions at once`, () => {
+  it('are each read once, and not from the beginning again when they rest', async () => {
+    const store = new MemoryLog();
+    const read = vi.spyOn(store, 'read');
+    const agent = workAgent({ steps: () => 5 });
+    const runtime = await openRuntime({ store, agents: [agent], clock: stillClock });
+    const message = { agent: agent.definition.name, message: QUESTION };
+    const one = async (): Promise<void> => {
+      const { session } = await runtime.send(message);
+      await runtime.rest(session);
+    };
+    await Promise.all(Array.from({ length: SESSIONS_AT_ONCE }, one));
+    const pages = await Promise.all(
+      read.mock.results.map(({ value }) => value as ReturnType<LogStore['read']>),
+    );
+    const events = pages.reduce((sum, page) => sum + page.length, 0);
+    expect(events / SESSIONS_AT_ONCE).toBe(EVENTS_OF_A_MESSAGE);
+    await runtime.close();
   });
 });
 
