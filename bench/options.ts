@@ -1,7 +1,7 @@
 /** What the command line asks for. */
 import { parseArgs } from 'node:util';
 
-/** In the order of the page. `peers` takes long and is measured only where it is asked for. */
+/** In the order of the page. `peers` takes longest and is measured only where it is asked for. */
 export const PARTS = [
   'steps',
   'many',
@@ -36,7 +36,7 @@ export const ROUNDS_MAX = 100;
 
 export const USAGE: string = `npm run bench -- [--steps 10,100,1000,10000] [--reps 3] [--parts ${PARTS.join(',')}]
                  [--folder DIR] [--json FILE] [--save] [--vs [-- options of the harness of the peers]]
-Without --parts all parts but "peers"; with --vs "peers" alone.`;
+Without --parts all parts but "peers"; with --vs all of them, which is the whole of bench/RESULTS.md.`;
 
 /** Throws a sentence where something is not usable. */
 export const readOptions = (args: readonly string[]): Options => {
@@ -58,7 +58,7 @@ export const readOptions = (args: readonly string[]): Options => {
   return {
     steps: values.steps.split(',').map((text) => whole(text, 'steps', STEPS_MAX)),
     rounds: whole(values.reps, 'reps', ROUNDS_MAX),
-    parts: named ?? (values.vs ? ['peers'] : OWN_PARTS),
+    parts: named ?? (values.vs ? PARTS : OWN_PARTS),
     folder: values.folder,
     json: values.json,
     save: values.save,

@@ -66,7 +66,7 @@ const measure = async (options: Options, scratch: string): Promise<void> => {
 
 /** The command for one part, without the names of this machine's folders. */
 const commandFor = (part: PartName, { steps, rounds, peers }: Options): string => {
-  if (part === 'peers') return ['npm run bench -- --vs', ...peers].join(' ');
+  if (part === 'peers') return ['npm run bench -- --vs --parts peers', ...peers].join(' ');
   const lengths = part === 'steps' || part === 'opening' ? [`--steps ${steps.join(',')}`] : [];
   return ['npm run bench --', ...lengths, `--reps ${rounds}`, `--parts ${part}`].join(' ');
 };

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../bench/machine.ts';
+import { PARTS, readOptions } from '../../bench/options.ts';
 import { drawn, type Plot } from '../../bench/plot.ts';
 import { readResults, saveResults, type PartResult } from '../../bench/results.ts';
 import { alternate, pairedRatios, spreadOf } from '../../bench/sample.ts';
@@ -71,6 +72,12 @@ describe('the benchmark', () => {
     },
     RUN_TIMEOUT_MS,
   );
+
+  it('measures all of its page where the others are asked for, and its own parts where they are not', () => {
+    expect(readOptions(['--vs']).parts).toEqual(PARTS);
+    expect(readOptions([]).parts).toEqual(PARTS.filter((name) => name !== 'peers'));
+    expect(readOptions(['--vs', '--parts', 'peers']).parts).toEqual(['peers']);
+  });
 
   it.each([
     [['--steps', '10,none'], '--steps "none" is no whole number'],
