@@ -7,6 +7,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The default of one second is a guess about the machine: a test waits for a condition, this only ends it.
+    expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
     // One process a core; the default leaves one of two idle.
     maxWorkers: '100%',

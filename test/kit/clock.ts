@@ -1,4 +1,5 @@
 /** A clock that moves only when it is told to, and a wait on conditions instead of time. */
+import { setTimeout } from 'node:timers/promises';
 import type { Clock, Random, Timer } from '../../src/clock.ts';
 
 type Alarm = { readonly due: number; readonly order: number; readonly callback: () => void };
@@ -62,17 +63,20 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Turns of the event loop after which a condition that has not come will not come by itself. */
-const TURNS_MAX = 20_000;
+/** Turns of the event loop in which whatever is in this process alone comes about: then one looks less often. */
+const EAGER_TURNS = 1000;
+/** How long is waited for what another process, a disk or a socket has to do first, on the real clock. */
+const PATIENCE_MS = 15_000;
 
 /** One turn of the event loop: all that is ready has run. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits until the condition holds, without letting a fake clock move. */
 export const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < TURNS_MAX; i++) {
+  const began = performance.now();
+  for (let i = 0; performance.now() - began < PATIENCE_MS; i++) {
     if (await condition()) return;
-    await turn();
+    await (i < EAGER_TURNS ? turn() : setTimeout(1));
   }
   throw new Error(`This did not come about: ${what}.`);
 };
