@@ -94,6 +94,7 @@ describe('wrapping', () => {
           expect(plain(lines).join('').replaceAll(' ', '')).toBe(shown.plain.replaceAll(' ', ''));
         },
       ),
+      { numRuns: 2000, examples: [['   ', 2]] },
     );
   });
 

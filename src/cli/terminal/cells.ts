@@ -158,7 +158,8 @@ export const wrap = (shown: Shown, limit: number, options: WrapOptions = {}): Sh
     }
     end = word.to;
   }
-  end = end === start ? plain.length : Math.max(end, start);
+  // Without a word there are spaces alone: a line of them, and the rest is where lines are broken.
+  if (end === start) end = Math.min(plain.length, start + room());
   if (end > start) emit(end);
   return lines.length === 0 ? [EMPTY] : lines;
 };
