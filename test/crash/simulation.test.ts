@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LONG } from '../kit/long.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -157,11 +157,14 @@ const PLANTED: readonly Planted[] = [
 ];
 
 describe.runIf(LONG)('a planted bug is found by the simulator', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'onrecord-planted-'));
-  cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
-  cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
-  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'onrecord-planted-'));
+    cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
+    cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(PLANTED)('$bug', { timeout: 120_000 }, ({ file, from, to }) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const BIN = join(
   import.meta.dirname,
@@ -82,7 +82,9 @@ export class RestateNode {
 
   run(): void {
     const log = openSync(this.#log, 'a');
-    this.#process = spawn(BIN, ['--config-file', this.#file], { stdio: ['ignore', log, log] });
+    // It leaves folders where temporary files go, also when it ends well: they go with this one.
+    const env = { ...process.env, TMPDIR: dirname(this.#file) };
+    this.#process = spawn(BIN, ['--config-file', this.#file], { stdio: ['ignore', log, log], env });
   }
 
   /** Until it takes calls. */
