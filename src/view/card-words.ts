@@ -21,9 +21,24 @@ export const titleWords = ({ preview, tool }: Act): string =>
 /** Longer titles are no words for a button. */
 const ACT_LENGTH_MAX = 70;
 
+/** The point of "Dr." or "No." ends no sentence, and half of one on a button would be another act. */
+const ABBREVIATION_LENGTH_MAX = 3;
+
+/** The first sentence without its point; "49.00" and "mail.example" have none. */
+const firstSentence = (title: string): string => {
+  const [line = ''] = title.split('\n', 1);
+  for (const { index } of line.matchAll(/\.(?=\s|$)/gu)) {
+    const sentence = line.slice(0, index);
+    const word = sentence.slice(sentence.lastIndexOf(' ') + 1);
+    if (word.length > ABBREVIATION_LENGTH_MAX || /\d/u.test(word) || index === line.length - 1)
+      return sentence;
+  }
+  return line;
+};
+
 /** "save a mail draft", where the title is a plain sentence that begins with a verb; else "run mail.draft". */
 export const actWords = ({ preview, tool }: Act): string => {
-  const [sentence = ''] = /^[^.\n]+/.exec(preview?.title ?? '') ?? [];
+  const sentence = firstSentence(preview?.title ?? '');
   const isPlain = /^[A-Z][a-z]+ /.test(sentence) && sentence.length <= ACT_LENGTH_MAX;
   return isPlain ? `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}` : `run ${tool}`;
 };

@@ -75,15 +75,16 @@ const choiceOf = (given: string): Choice => {
 const write = ({ screen, cwd }: Cli, name: string, choice: Choice): ExitCode => {
   const folder = resolve(cwd, name);
   const files = writeProject({ folder, ...choice });
+  const place = relative(cwd, folder);
   const { key, model } = PROVIDERS[choice.provider];
   const written = choice.model ?? model;
-  if (screen.jsonMode) screen.json({ folder: relative(cwd, folder) || '.', files, model: written, key });
+  if (screen.jsonMode) screen.json({ folder: place || '.', files, model: written, key });
   screen.out(
-    line`${SIGN.ok} ${files.length} files in ${whole(relative(cwd, folder) || '.')}.`,
+    line`${SIGN.ok} ${files.length} files in ${place === '' ? 'this folder' : whole(place)}.`,
     line`  A script answers until ${theirs(key)} is set; then ${theirs(written)} does.`,
   );
   const steps = ['npm install', 'npm start', 'npm test'];
-  const first = relative(cwd, folder) === '' ? [] : [`cd ${relative(cwd, folder)}`];
+  const first = place === '' ? [] : [`cd ${place}`];
   screen.note(line``, ...[...first, ...steps].map((step) => line`  ${whole(step)}`));
   return EXIT.done;
 };
