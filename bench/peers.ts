@@ -41,11 +41,15 @@ const PLACE = "  ['langgraph/sqlite', ";
 const LINES =
   "  ['onrecord/sqlite', 'onrecord', 'sqlite', 'dir'], ['onrecord/pg', 'onrecord', 'pg', 'pg'],\n";
 
+/** Throws a sentence where the others cannot be measured. Asked before anything is: the rest takes minutes. */
+export const requireHarness = (): void => {
+  if (existsSync(join(HARNESS, 'bench.mjs'))) return;
+  throw new Error(
+    'The peers cannot be measured: their harness is not beside this checkout (../shared/bench/peers). Without --vs the rest is.',
+  );
+};
+
 export const measurePeers = async (plan: Plan): Promise<Measured> => {
-  if (!existsSync(join(HARNESS, 'bench.mjs')))
-    throw new Error(
-      'The peers were not measured: their harness is not beside this checkout (../shared/bench/peers).',
-    );
   const options = plan.peers.length > 0 ? plan.peers : DEFAULT_OPTIONS;
   const home = HOME ?? join(plan.scratch, 'peers');
   const folder = join(home, 'bench');

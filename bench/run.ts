@@ -10,7 +10,7 @@ import { measureOpening } from './opening.ts';
 import { readOptions, USAGE, type Options, type PartName } from './options.ts';
 import { measurePage } from './page.ts';
 import type { Measured, Plan } from './part.ts';
-import { measurePeers } from './peers.ts';
+import { measurePeers, requireHarness } from './peers.ts';
 import { measurePostgres } from './postgres.ts';
 import { measureReplay } from './replay.ts';
 import { saveResults, type PartResult } from './results.ts';
@@ -73,7 +73,9 @@ const commandFor = (part: PartName, { steps, rounds, peers }: Options): string =
 
 let options: Options | undefined;
 try {
-  options = readOptions(process.argv.slice(2));
+  const asked = readOptions(process.argv.slice(2));
+  if (asked.parts.includes('peers')) requireHarness();
+  options = asked;
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
   process.exitCode = 2;

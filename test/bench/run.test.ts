@@ -1,6 +1,6 @@
 /** The benchmark itself: it measures what it says, tidies up, and says what it does not understand. */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../bench/machine.ts';
@@ -13,6 +13,8 @@ import { tempFolder } from '../kit/folder.ts';
 
 const RUN = join(import.meta.dirname, '..', '..', 'bench', 'run.ts');
 const RUN_TIMEOUT_MS = 120_000;
+/** A refusal takes a start of Node; whoever measures instead is ended. */
+const REFUSAL_MS_MAX = 15_000;
 
 const bench = (args: readonly string[], cwd: string): SpawnSyncReturns<string> =>
   spawnSync(process.execPath, [RUN, ...args], { cwd, encoding: 'utf8' });
@@ -77,6 +79,22 @@ describe('the benchmark', () => {
     expect(readOptions(['--vs']).parts).toEqual(PARTS);
     expect(readOptions([]).parts).toEqual(PARTS.filter((name) => name !== 'peers'));
     expect(readOptions(['--vs', '--parts', 'peers']).parts).toEqual(['peers']);
+  });
+
+  it('says that the others cannot be measured before it measures anything', () => {
+    // As a checkout with nothing beside it: only the benchmark itself looks around from where it lies.
+    const copy = tempFolder();
+    cpSync(join(RUN, '..'), join(copy, 'project', 'bench'), { recursive: true });
+    for (const part of ['src', 'test', 'package.json', 'node_modules'])
+      symlinkSync(join(RUN, '../..', part), join(copy, 'project', part));
+    const run = join(copy, 'project', 'bench', 'run.ts');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [run, '--vs'], {
+      encoding: 'utf8',
+      timeout: REFUSAL_MS_MAX,
+    });
+    expect(stderr).toContain('their harness is not beside this checkout');
+    expect(stderr).not.toContain('measuring');
+    expect([status, stdout]).toEqual([2, '']);
   });
 
   it.each([
