@@ -13,9 +13,7 @@ import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import type { AttemptCalls } from './made-calls.ts';
 import { encodeResult, type EncodedResult, type ResultLimits } from './result.ts';
 import { thrownOutcome } from './thrown.ts';
-
-/** How long a tool that was told to stop may take to say so. */
-export const CANCEL_GRACE_MS = 5000;
+import { CANCEL_GRACE_MS, watch } from './watch.ts';
 
 /** It ended for want of calls that it makes. */
 export type Suspended = { readonly calls: readonly ToolRequest[]; readonly ms: number };
@@ -106,27 +104,22 @@ const executed = async (tool: Tool, input: unknown, context: ToolContext): Promi
 
 type GivenUp = { readonly code: 'timeout' | 'cancelled'; readonly message: string };
 
-/** Tells when nobody waits for the tool any longer: after its timeout, or the grace after a cancel. Answers how to stop it. */
+/** Tells when nobody waits for the tool any longer. Answers how to stop it. */
 const giveUp = (
   { clock, definition, abort }: AttemptOptions,
   reached: (why: GivenUp) => void,
 ): (() => void) => {
   const { timeoutMs } = definition;
-  const timers = [
-    clock.after(timeoutMs, () =>
-      reached({ code: 'timeout', message: `The tool gave no result within ${timeoutMs} ms.` }),
-    ),
-  ];
-  const cancelled = (): void => {
-    const message = `The turn was cancelled; the tool did not confirm within ${CANCEL_GRACE_MS} ms that it stopped.`;
-    timers.push(clock.after(CANCEL_GRACE_MS, () => reached({ code: 'cancelled', message })));
-  };
-  if (abort.signal.aborted) cancelled();
-  else abort.signal.addEventListener('abort', cancelled, { once: true });
-  return () => {
-    abort.signal.removeEventListener('abort', cancelled);
-    for (const timer of timers) timer.cancel();
-  };
+  return watch({
+    clock,
+    signal: abort.signal,
+    timeoutMs,
+    late: () => reached({ code: 'timeout', message: `The tool gave no result within ${timeoutMs} ms.` }),
+    deaf: () => {
+      const message = `The turn was cancelled; the tool did not confirm within ${CANCEL_GRACE_MS} ms that it stopped.`;
+      reached({ code: 'cancelled', message });
+    },
+  });
 };
 
 export type Checked =

@@ -2,7 +2,7 @@
  * What a driver does in the world: model requests, previews, attempts, reconciliations. Each job ends in facts for
  * the log, always, and touches nothing else.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock, Timer } from '../clock.ts';
 import { bug } from '../errors.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { idempotencyKey } from '../effect/key.ts';
@@ -20,7 +20,7 @@ import type { Preview } from '../tool/preview.ts';
 import { isStandardSchema } from '../tool/schema.ts';
 import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
-import { CANCEL_GRACE_MS, checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
+import { checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
 import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { agentFor } from './kept-level.ts';
@@ -30,6 +30,7 @@ import type { ToolSlots } from './tool-slots.ts';
 import { encodeResult } from './result.ts';
 import { takenPreview } from './taken.ts';
 import { describeThrown } from './thrown.ts';
+import { watch } from './watch.ts';
 
 /** A preview or a reconciliation must answer within this time. */
 export const PREPARE_MS = 30_000;
@@ -158,22 +159,18 @@ const bounded = async (
     kind: 'timeout',
     message: `The model gave no answer within ${requestMs} ms.`,
   };
-  let isLate = false;
-  const timers = [
-    clock.after(requestMs, () => {
+  let grace: Timer | undefined;
+  const end = watch({
+    clock,
+    signal: abort.signal,
+    timeoutMs: requestMs,
+    late: () => {
       if (abort.signal.aborted) return;
-      isLate = true;
-      timers.push(clock.after(REPLY_GRACE_MS, () => giveUp(late)));
+      grace = clock.after(REPLY_GRACE_MS, () => giveUp(late));
       abort.abort(new Error('request timed out'));
-    }),
-  ];
-  const cancelled = (): void => {
-    if (isLate) return;
-    const problem: RequestProblem = { kind: 'cancelled', message: 'The request was cancelled.' };
-    timers.push(clock.after(CANCEL_GRACE_MS, () => giveUp(problem)));
-  };
-  if (abort.signal.aborted) cancelled();
-  else abort.signal.addEventListener('abort', cancelled, { once: true });
+    },
+    deaf: () => giveUp({ kind: 'cancelled', message: 'The request was cancelled.' }),
+  });
   // The contract says that a model never throws; one that does is a failure, not a lost session.
   sent.then(resolve, (thrown: unknown) => {
     const message = withoutKeys(describeThrown(thrown).message);
@@ -181,10 +178,10 @@ const bounded = async (
     giveUp(problem);
   });
   const reply = await promise;
-  abort.signal.removeEventListener('abort', cancelled);
-  for (const timer of timers) timer.cancel();
+  end();
+  grace?.cancel();
   // It was told to stop and says so: what it was told for is the reason.
-  return isLate && reply.kind === 'failed' ? { ...reply, maybeBilled: true, problem: late } : reply;
+  return grace && reply.kind === 'failed' ? { ...reply, maybeBilled: true, problem: late } : reply;
 };
 
 type Hand = { readonly tool: Tool; readonly definition: ToolDefinition };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CallId } from '../../src/event/call-id.ts';
 import { PREPARE_MS } from '../../src/worker/jobs.ts';
-import { CANCEL_GRACE_MS } from '../../src/worker/attempt.ts';
+import { CANCEL_GRACE_MS } from '../../src/worker/watch.ts';
 import type { Runtime } from '../../src/worker/runtime.ts';
 import { audit, expectConversation } from '../kit/audit.ts';
 import { calm } from '../kit/clock.ts';

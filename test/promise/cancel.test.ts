@@ -1,6 +1,6 @@
 /** cancel-leaves-receipt, queued-turn-waits: nothing starts after a cancel, and the next turn begins after the last. */
 import { expect, test } from 'vitest';
-import { CANCEL_GRACE_MS } from '../../src/worker/attempt.ts';
+import { CANCEL_GRACE_MS } from '../../src/worker/watch.ts';
 import { audit } from '../kit/audit.ts';
 import { calm } from '../kit/clock.ts';
 import { Stage } from '../kit/stage.ts';
