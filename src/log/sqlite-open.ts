@@ -1,17 +1,17 @@
 /** Opening a SQLite file: what is ours, what is too new, what has to be brought up to date, and how it is to be kept. */
+import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isOnrecordError, OnrecordError } from '../errors.ts';
 import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from './migrations.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { StorageError } from './store.ts';
 
-/** A step's rows take about 3 KB: pages of 4 KB would waste a quarter of each. */
-const PAGE_BYTES = 8192;
-/**
- * The write-ahead log is folded in and begun anew when it holds so many pages, 2 MB. As long as a file grows, each
- * sync of it costs about twice as much: it stops growing sooner than with SQLite's 1000 pages.
- */
-const CHECKPOINT_PAGES = 256;
+/** SQLite's own. Each commit writes whole pages: larger ones hold a few bytes more and take longer. */
+const PAGE_BYTES = 4096;
+/** The write-ahead log is folded in and begun anew when it holds so much. */
+export const LOG_BYTES: number = 4 * 1024 * 1024;
+/** Pages kept in memory while the write-ahead log is let grow: whatever is more goes into it at once. */
+const GROWING_CACHE_PAGES = 10;
 
 /** How long opening waits for a neighbour that has the lock. */
 const OPEN_BUSY_MS = 5000;
@@ -34,12 +34,33 @@ export const openDatabase = (path: string, durability: Durability): DatabaseSync
     useWal(db, path);
     db.exec(synchronous(durability));
     migrate(db);
-    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    db.exec(`PRAGMA wal_autocheckpoint = ${LOG_BYTES / pragma(db, 'page_size')}`);
     db.exec('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON');
     return db;
   } catch (error) {
     db?.close();
     throw isOnrecordError(error) ? error : storageFault(error, path);
+  }
+};
+
+/**
+ * As long as the write-ahead log grows, each sync of it costs about twice as much, because its new length has to be
+ * brought to the disk, too. This lets it grow at once: a transaction that is larger than the cache is written into the
+ * log before it is committed, and this one is rolled back. What it wrote lies behind the end of the log, means nothing
+ * there, and is written over (https://sqlite.org/walformat.html).
+ */
+export const growLog = (db: DatabaseSync, path: string): void => {
+  const cache = pragma(db, 'cache_size');
+  try {
+    if (statSync(`${path}-wal`).size >= LOG_BYTES) return;
+    db.exec(`PRAGMA cache_size = ${GROWING_CACHE_PAGES}`);
+    db.exec('BEGIN IMMEDIATE');
+    db.prepare('INSERT INTO blob (digest, size, body) VALUES (zeroblob(32), 0, zeroblob(?))').run(LOG_BYTES);
+  } catch {
+    // A lock, a full disk: it is no more than a matter of time, and whoever writes next is told what is wrong.
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    db.exec(`PRAGMA cache_size = ${cache}`);
   }
 };
 

@@ -1,6 +1,6 @@
 /** Writes that wait for the next commit of a SQLite store, and what came of each. */
 import { isOnrecordError, type OnrecordError } from '../errors.ts';
-import { StorageError, type Change } from './store.ts';
+import { StorageError } from './store.ts';
 
 /** A write that waits for the next commit; what `work` throws as an OnrecordError refuses it alone, before it has written. */
 export type Pending = {
@@ -8,9 +8,12 @@ export type Pending = {
   readonly deadline: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  readonly change?: Change;
-  /** A lease, which needs no sync of its own: it means nothing after a loss of power, and the next append takes it along. */
-  readonly lease?: true;
+  readonly session: string;
+  /**
+   * Where the session's log ends after an append. A lease has none and needs no sync of its own: it means nothing after
+   * a loss of power, and the next append takes it along.
+   */
+  readonly head?: number;
 };
 
 export type Outcome = { readonly value: unknown } | { readonly refusal: OnrecordError };

@@ -21,7 +21,7 @@ import { isBusy, outcomeOf, type Outcome, type Pending } from './sqlite-queue.ts
 import * as sql from './sqlite-sql.ts';
 import { storageFault } from './sqlite-fault.ts';
 import { SqliteHeads } from './sqlite-heads.ts';
-import { openDatabase, synchronous, type Durability } from './sqlite-open.ts';
+import { growLog, openDatabase, synchronous, type Durability } from './sqlite-open.ts';
 import {
   countsOf,
   eventCells,
@@ -64,6 +64,10 @@ export const STORE_BUSY_MS = 30_000;
 const STORE_RETRY_MS = 20;
 /** How often commits of other processes are looked for while somebody listens. */
 export const STORE_POLL_MS = 50;
+/** Whoever has committed so often will go on: from then on the write-ahead log has its full length. */
+export const GROW_AFTER_COMMITS = 24;
+/** For so long commits may follow one upon the other before all else in the process has its turn again. */
+export const COMMITS_MS = 20;
 
 export type SqliteOptions = {
   readonly clock?: Clock;
@@ -83,6 +87,7 @@ export class SqliteLog implements LogStore {
   readonly #durability: Durability;
   /** The file and its WAL: SQLite keeps both as long as somebody has them open. */
   readonly #placement: Placement;
+  readonly #version: StatementSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #heads = new SqliteHeads(
     (session) => this.#prepare(sql.FIND_HEAD).get(session) as FoundHead | undefined,
@@ -93,8 +98,12 @@ export class SqliteLog implements LogStore {
   readonly #listeners = new Set<ChangeListener>();
   #queue: Pending[] = [];
   #flushPlanned = false;
+  /** The session that wrote the last batch, where it was one alone, and when the event loop had its last turn. */
+  #alone: string | undefined;
+  #turnAt = -Infinity;
   #poll: { cancel(): void } | undefined;
   #dataVersion = 0;
+  #commits = 0;
   #closed = false;
 
   constructor(path: string, options: SqliteOptions = {}) {
@@ -107,6 +116,9 @@ export class SqliteLog implements LogStore {
     refuseRemote(dirname(this.#path), options.typeOf);
     this.#durability = options.durability ?? 'full';
     this.#db = openDatabase(this.#path, this.#durability);
+    this.#version = this.#db.prepare('PRAGMA data_version');
+    // It is asked in each transaction: an array is made quicker than an object.
+    this.#version.setReturnArrays(true);
     // Restored in this very moment: what was opened is the old file, which nobody looks into any more.
     if (before !== undefined && before !== identityOf(this.#path)) {
       this.#db.close();
@@ -117,8 +129,7 @@ export class SqliteLog implements LogStore {
 
   append(append: Append): Promise<void> {
     const { session, expected, events } = append;
-    const change = { session, head: expected + events.length };
-    return this.#write(() => this.#apply(append), { change });
+    return this.#write(session, () => this.#apply(append), expected + events.length);
   }
 
   async read(
@@ -162,7 +173,7 @@ export class SqliteLog implements LogStore {
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    return this.#writeLease(() => {
+    return this.#write(request.session, () => {
       // It raises the epoch.
       this.#heads.forget(request.session);
       return claimLease((text) => this.#prepare(text), request);
@@ -170,11 +181,14 @@ export class SqliteLog implements LogStore {
   }
 
   async renew(session: string, epoch: number, until: number): Promise<boolean> {
-    return this.#writeLease(() => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1);
+    return this.#write(
+      session,
+      () => this.#prepare(sql.RENEW_LEASE).run(until, session, epoch).changes === 1,
+    );
   }
 
   async release(session: string, epoch: number): Promise<void> {
-    await this.#writeLease(() => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
+    await this.#write(session, () => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
   }
 
   changes(listener: ChangeListener): () => void {
@@ -202,6 +216,7 @@ export class SqliteLog implements LogStore {
     for (const pending of this.#queue.splice(0)) pending.reject(this.#closedFault());
     this.#statements.clear();
     this.#db.close();
+    this.#placement.close();
   }
 
   #closedFault(): StorageError {
@@ -218,27 +233,37 @@ export class SqliteLog implements LogStore {
     }
   }
 
-  #planFlush(): void {
+  /**
+   * At the end of the event loop's turn, so that all who write in it share a commit. A session that has had the store
+   * to itself has nobody to wait for: what it writes right afterwards is committed as soon as nothing else can be
+   * done before.
+   */
+  #planFlush(now: number, session: string): void {
     if (this.#flushPlanned) return;
     this.#flushPlanned = true;
-    setImmediate(() => {
-      this.#flushPlanned = false;
-      this.#flush();
-    });
+    const alone = session === this.#alone && now - this.#turnAt < COMMITS_MS;
+    if (alone) process.nextTick(() => this.#flush());
+    else
+      setImmediate(() => {
+        this.#turnAt = this.#clock.monotonic();
+        this.#flush();
+      });
   }
 
   /** Commits all that is queued in one transaction. */
   #flush(): void {
+    this.#flushPlanned = false;
     const batch = this.#queue;
     if (batch.length === 0 || this.#closed) return;
     this.#queue = [];
+    this.#alone = batch.length === 1 ? batch[0]?.session : undefined;
     this.#commit(batch);
   }
 
   #commit(batch: readonly Pending[]): void {
     let outcomes: readonly Outcome[];
     try {
-      const leases = batch.every(({ lease }) => lease);
+      const leases = batch.every(({ head }) => head === undefined);
       outcomes = this.#transaction(() => batch.map(({ work }) => outcomeOf(work)), leases);
     } catch (error) {
       const fault = storageFault(error, this.#path);
@@ -253,9 +278,10 @@ export class SqliteLog implements LogStore {
       if (outcome && 'refusal' in outcome) reject(outcome.refusal);
       else done(outcome?.value);
     });
-    batch.forEach(({ change }, i) => {
-      if (change && outcomes[i] && 'value' in outcomes[i]) this.#tell(change);
+    batch.forEach(({ session, head }, i) => {
+      if (head !== undefined && outcomes[i] && 'value' in outcomes[i]) this.#tell({ session, head });
     });
+    if (++this.#commits === GROW_AFTER_COMMITS) growLog(this.#db, this.#path);
   }
 
   /** A lock of another process is waited for without stopping the event loop; other faults are answers. */
@@ -267,10 +293,7 @@ export class SqliteLog implements LogStore {
     this.#queue.push(...again);
     if (this.#flushPlanned) return;
     this.#flushPlanned = true;
-    this.#clock.after(STORE_RETRY_MS, () => {
-      this.#flushPlanned = false;
-      this.#flush();
-    });
+    this.#clock.after(STORE_RETRY_MS, () => this.#flush());
   }
 
   /** Checks first, writes then: a refused append leaves nothing to undo in the shared transaction. */
@@ -286,7 +309,7 @@ export class SqliteLog implements LogStore {
     if (append.given) this.#checkGiven(append.given);
     const id = row?.id ?? this.#insertSession(append);
     const insert = this.#prepare(sql.INSERT_EVENT);
-    for (const event of events) insert.run(id, event.seq, event.hash, ...eventCells(event));
+    for (const event of events) insert.get(id, event.seq, event.hash, ...eventCells(event));
     for (const blob of append.blobs ?? []) this.#insertBlob(blob);
     if (append.summary) this.#setSummary(id, append.summary);
     this.#heads.wrote(session, { id, epoch: row?.epoch ?? 0, head: expected + events.length });
@@ -365,45 +388,42 @@ export class SqliteLog implements LogStore {
     return row?.id;
   }
 
-  #writeLease<T>(work: () => T): Promise<T> {
-    return this.#write(work, { lease: true });
-  }
-
   /** Queues a write for the next commit, with patience for other processes' locks. */
-  #write<T>(work: () => T, more: Pick<Pending, 'change' | 'lease'>): Promise<T> {
+  #write<T>(session: string, work: () => T, head?: number): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closedFault());
     return new Promise((resolvePromise, reject) => {
-      const deadline = this.#clock.monotonic() + this.#busyMs;
+      const now = this.#clock.monotonic();
       this.#queue.push({
         work,
-        deadline,
+        deadline: now + this.#busyMs,
         resolve: (value) => resolvePromise(value as T),
         reject,
-        ...more,
+        session,
+        ...(head !== undefined && { head }),
       });
-      this.#planFlush();
+      this.#planFlush(now, session);
     });
   }
 
   #transaction<T>(work: () => T, unsynced: boolean): T {
     const relaxed = unsynced && this.#durability === 'full';
     if (relaxed) this.#db.exec(synchronous('normal'));
-    let result: T;
     try {
-      this.#prepare('BEGIN IMMEDIATE').run();
+      // Of statements that answer nothing, get() makes no object of counts.
+      this.#prepare('BEGIN IMMEDIATE').get();
       this.#heads.begin(this.#readDataVersion());
-      result = work();
+      const result = work();
       // Under the lock: what replaces a store properly waits for it. Moved by force while this is committed, the
       // file holds it all the same, as if it had been moved right after.
       this.#checkPlace();
-      this.#prepare('COMMIT').run();
+      this.#prepare('COMMIT').get();
+      return result;
     } catch (error) {
       this.#rollback();
       throw error;
     } finally {
       if (relaxed) this.#db.exec(synchronous('full'));
     }
-    return result;
   }
 
   /** After some faults SQLite has rolled back by itself; a fault of the way back must not hide the first one. */
@@ -446,7 +466,7 @@ export class SqliteLog implements LogStore {
 
   /** Changes when another connection has committed; our own commits leave it alone (SQLite, pragma data_version). */
   #readDataVersion(): number {
-    return (this.#prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+    return (this.#version.get() as unknown as readonly [number])[0];
   }
 
   #tell(change: Change): void {

@@ -10,6 +10,7 @@ import type { Digest } from '../../src/event/canonical.ts';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent } from '../../src/event/events.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
+import { GROW_AFTER_COMMITS } from '../../src/log/sqlite.ts';
 import type { Blob, LogStore } from '../../src/log/store.ts';
 import { evolve, initial } from '../../src/session/evolve.ts';
 import type { SessionState } from '../../src/session/state.ts';
@@ -21,8 +22,8 @@ import { openSqlite, tempFile } from '../kit/folder.ts';
 const STATEMENTS_PER_STEP = 11;
 /** Bodies and hashes of these events; the work itself has about 1,500 bytes. */
 const CONTENT_BYTES_PER_STEP_MAX = 2850;
-/** The same in pages, with what SQLite needs around it: 1.5 times what a table of the bare work takes. */
-const PAGE_BYTES_PER_STEP_MAX = 3130;
+/** The same in pages, with what SQLite needs around it: a table of the bare work takes 2,090, two thirds of it. */
+const PAGE_BYTES_PER_STEP_MAX = 3160;
 /** Objects and texts that are made and thrown away again, as the engine samples them; the work itself makes a sixth. */
 const ALLOCATED_BYTES_PER_STEP_MAX = 120_000;
 /** More than any table of this process that is meant for a few. */
@@ -118,8 +119,10 @@ describe('a step', () => {
     ];
     const statements = (): number => spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
     const counts = await growths(300, tempFile(), statements);
-    expect(new Set(counts).size).toBe(1);
-    expect(counts[0]).toBe(STATEMENTS_PER_STEP);
+    // Once, early on, the write-ahead log is given its length.
+    const [grown, ...others] = counts.flatMap((count, i) => (count === STATEMENTS_PER_STEP ? [] : [i]));
+    expect(grown).toBeLessThan(GROW_AFTER_COMMITS);
+    expect(others).toEqual([]);
   });
 
   it('stores the same number of bytes after 10, 100 and 1,000 steps', async () => {
