@@ -1,12 +1,13 @@
 /**
  * The floor: what cannot be had for less with the same file and the same promise. Raw node:sqlite, WAL and
- * synchronous=FULL, one table; every model turn and every result is one INSERT in one commit of its own.
+ * synchronous=FULL, one table; the message, every model turn, every result and the answer are one INSERT each, in one
+ * commit of its own.
  */
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { answer, commitsOf, cpuMs, tenths, usedBytes } from './probe.ts';
+import { answer, commitsOf, cpuMs, StepsWatch, usedBytes } from './probe.ts';
 import { WARM_STEPS, type ManyAnswer, type ReadAnswer, type StepsAnswer, type Task } from './task.ts';
-import { resultAt, turnAt } from './work.ts';
+import { ANSWER, QUESTION, resultAt, turnAt } from './work.ts';
 
 const INSERT = 'INSERT INTO event (run, seq, kind, body) VALUES (?, ?, ?, ?)';
 
@@ -31,37 +32,31 @@ const run = async (
   put: (row: Row) => Promise<void> | undefined,
   began?: (step: number) => void,
 ): Promise<void> => {
+  await put([name, 0, 'message', QUESTION]);
   for (let step = 0; step < steps; step++) {
     began?.(step);
-    await put([name, 2 * step, 'turn', JSON.stringify(turnAt(step))]);
-    await put([name, 2 * step + 1, 'result', JSON.stringify(resultAt(step))]);
+    await put([name, 2 * step + 1, 'turn', JSON.stringify(turnAt(step))]);
+    await put([name, 2 * step + 2, 'result', JSON.stringify(resultAt(step))]);
   }
   began?.(steps);
+  await put([name, 2 * steps + 1, 'answer', ANSWER]);
 };
 
-const runSteps = async ({ folder, steps, sessions }: StepsTask): Promise<StepsAnswer> => {
+const runSteps = async ({ folder, steps, sessions, warm }: StepsTask): Promise<StepsAnswer> => {
   const { path, db, insert } = openTable(folder);
   const put = (row: Row): undefined => void insert.run(...row);
-  await run('warm', WARM_STEPS, put);
+  await run('warm', warm, put);
   const before = usedBytes(db);
-  let began: number[] = [];
-  let commits: number[] = [];
+  const watch = new StepsWatch(path);
   const cpu = process.cpuUsage();
   const start = performance.now();
-  for (let session = 0; session < sessions; session++) {
-    began = [];
-    commits = [];
-    await run(`run ${session}`, steps, put, (step) => {
-      if (step === 0 || step === steps) commits.push(commitsOf(path));
-      began.push(performance.now());
-    });
-  }
+  for (let session = 0; session < sessions; session++)
+    await run(`run ${session}`, steps, put, (step) => watch.began(step, steps));
   const ms = performance.now() - start;
   const used = cpuMs(cpu);
   const bytes = usedBytes(db) - before;
   db.close();
-  const [first = 0, last = 0] = commits;
-  return { ms, cpuMs: used, bytes, commits: last - first, ...tenths(began) };
+  return { ms, cpuMs: used, bytes, ...watch.tell() };
 };
 
 /** What all runs want to write in one turn of the event loop goes into one commit. */

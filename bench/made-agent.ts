@@ -1,6 +1,6 @@
 /** The product's side of the work: an agent whose model and tool answer as work.ts says. It loads nothing of the product. */
 import type { Agent, defineAgent, Model, ModelReply, tool, Tool } from '../src/index.ts';
-import { INSTRUCTIONS, resultAt, turnAt } from './work.ts';
+import { ANSWER, INSTRUCTIONS, resultAt, turnAt } from './work.ts';
 
 /** Beyond any measurement: the limits are checked all the same. */
 const UNLIMITED = 1_000_000_000;
@@ -50,7 +50,7 @@ const replyAt = (step: number): ModelReply => {
   };
 };
 
-const END: ModelReply = { kind: 'response', stop: 'end', content: [{ type: 'text', text: 'That is all.' }] };
+const END: ModelReply = { kind: 'response', stop: 'end', content: [{ type: 'text', text: ANSWER }] };
 
 export const madeAgent = (maker: Maker, { steps, began }: WorkOptions): Agent => {
   const model: Model = {

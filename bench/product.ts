@@ -6,7 +6,7 @@ import { open } from '../src/event/envelope.ts';
 import { replay } from '../src/replay/replay.ts';
 import { verify } from '../src/replay/verify.ts';
 import { workAgent } from './agent.ts';
-import { answer, commitsOf, cpuMs, tenths, usedBytes } from './probe.ts';
+import { answer, commitsOf, cpuMs, StepsWatch, usedBytes } from './probe.ts';
 import {
   WARM_STEPS,
   type FillAnswer,
@@ -36,21 +36,19 @@ const runSession = async (runtime: Runtime, agent: Agent): Promise<string> => {
   return session;
 };
 
-const runSteps = async ({ folder, steps, sessions }: Task & { kind: 'steps' }): Promise<StepsAnswer> => {
+const runSteps = async ({
+  folder,
+  steps,
+  sessions,
+  warm,
+}: Task & { kind: 'steps' }): Promise<StepsAnswer> => {
   const path = storePath(folder);
-  let target = WARM_STEPS;
-  let began: number[] = [];
-  const commits: number[] = [];
-  const agent = workAgent({
-    steps: () => target,
-    began: (step) => {
-      if (step === 0) began = [];
-      if (step === 0 || step === target) commits.push(commitsOf(path));
-      began.push(performance.now());
-    },
-  });
+  let target = warm;
+  const watch = new StepsWatch(path);
+  const agent = workAgent({ steps: () => target, began: (step) => watch.began(step, target) });
   const runtime = await openRuntime({ store: new SqliteLog(path), agents: [agent] });
   await runSession(runtime, agent);
+  watch.reset();
   const before = bytesIn(path);
   target = steps;
   const cpu = process.cpuUsage();
@@ -60,8 +58,7 @@ const runSteps = async ({ folder, steps, sessions }: Task & { kind: 'steps' }): 
   const used = cpuMs(cpu);
   const bytes = bytesIn(path) - before;
   await runtime.close();
-  const [first = 0, last = 0] = commits.slice(-2);
-  return { ms, cpuMs: used, bytes, commits: last - first, ...tenths(began) };
+  return { ms, cpuMs: used, bytes, ...watch.tell() };
 };
 
 const runMany = async (folder: string, sessions: number, steps: number): Promise<ManyAnswer> => {

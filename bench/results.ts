@@ -58,11 +58,11 @@ export const saveResults = (folder: string, measured: Results): void => {
 
 const FLOOR = [
   'The floor is raw node:sqlite in the same minute on the same disk: WAL, synchronous=FULL, one INSERT in its own commit',
-  'for the turn of the model and one for the result of the tool, nothing else. The product does the same work through',
-  'its public API with its SQLite store and the same promise. A step is a turn with 300 bytes of text and a call with',
-  'about 190 bytes of arguments, and a result of about 1 KB. Every measurement is a fresh process with a fresh store,',
-  'after 30 steps in another session; both sides take turns. Read ratios and CPU time: times change with the disk and',
-  'with whatever else the machine does. All numbers are in [results.json](results.json).',
+  'for the message, for each turn of the model, for each result of the tool and for the answer, nothing else. The product',
+  'does the same work through its public API with its SQLite store and the same promise. A step is a turn with 300 bytes',
+  'of text and a call with about 190 bytes of arguments, and a result of about 1 KB. Every measurement is a fresh process',
+  'with a fresh store, after 30 steps in another session; both sides take turns. Read ratios and CPU time: times change',
+  'with the disk and with whatever else the machine does. All numbers are in [results.json](results.json).',
   '',
   'All of it is made by `npm run bench -- --vs --save`, in about 20 minutes where the peers are installed already; what',
   'stands below a part measures that one again.',

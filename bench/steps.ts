@@ -7,7 +7,7 @@ import type { Measured, Plan } from './part.ts';
 import type { Plot, Series } from './plot.ts';
 import { alternate, medianOf, pairedRatios, spreadOf, type Spread } from './sample.ts';
 import { count, figure, spread, type Table } from './table.ts';
-import type { StepsAnswer } from './task.ts';
+import { SETTLED_STEPS, WARM_STEPS, type StepsAnswer } from './task.ts';
 
 /** Syncs are counted as the difference of two runs, so that opening and closing a store do not count. */
 const SYNC_STEPS: readonly [few: number, many: number] = [50, 250];
@@ -15,7 +15,14 @@ const SYNC_STEPS: readonly [few: number, many: number] = [50, 250];
 /** Steps that one measurement has at least: sessions that are shorter are run again and again. */
 const MEASURED_STEPS_MIN = 300;
 
-type PerStep = StepsAnswer & { readonly peakMb: number };
+type PerStep = StepsAnswer & {
+  readonly peakMb: number;
+  /** What a session takes besides its steps. */
+  readonly besidesMs: number;
+};
+
+/** The longest sessions that are measured in a process that has settled, too. */
+const SETTLED_LENGTH_MAX = 1000;
 
 export type StepsMeasured = {
   readonly steps: number;
@@ -29,14 +36,19 @@ export const measureSteps = async (plan: Plan): Promise<Measured> => {
   const measured: StepsMeasured[] = [];
   for (const steps of plan.steps) {
     plan.progress(`${count(steps)} steps`);
-    measured.push(await atLength(plan, steps));
+    measured.push(await atLength(plan, steps, WARM_STEPS));
+  }
+  const settled: StepsMeasured[] = [];
+  for (const steps of plan.steps.filter((length) => length <= SETTLED_LENGTH_MAX)) {
+    plan.progress(`${count(steps)} steps in a settled process`);
+    settled.push(await atLength(plan, steps, SETTLED_STEPS));
   }
   plan.progress('syncs');
   const syncs = { floor: await syncsPerStep(plan, 'floor'), product: await syncsPerStep(plan, 'product') };
   return {
-    tables: [timeTable(measured), spaceTable(measured, syncs)],
+    tables: [timeTable(measured), partsTable(measured, settled), spaceTable(measured, syncs)],
     plots: plotsOf(measured),
-    data: { measured, syncs },
+    data: { measured, settled, syncs },
   };
 };
 
@@ -71,27 +83,29 @@ const plotsOf = (measured: readonly StepsMeasured[]): readonly Plot[] => {
   return [time, space];
 };
 
-const atLength = async (plan: Plan, steps: number): Promise<StepsMeasured> => {
+const atLength = async (plan: Plan, steps: number, warm: number): Promise<StepsMeasured> => {
   const { a: floor, b: product } = await alternate(
     plan.rounds,
-    () => oneRun(plan, 'floor', steps),
-    () => oneRun(plan, 'product', steps),
+    () => oneRun(plan, 'floor', steps, warm),
+    () => oneRun(plan, 'product', steps, warm),
   );
   const ratioOf = (value: (one: PerStep) => number): Spread =>
     spreadOf(pairedRatios(floor.map(value), product.map(value)));
   return { steps, floor, product, ratio: ratioOf(({ ms }) => ms), cpuRatio: ratioOf((one) => one.cpuMs) };
 };
 
-const oneRun = (plan: Plan, side: Side, steps: number): Promise<PerStep> =>
+const oneRun = (plan: Plan, side: Side, steps: number, warm: number): Promise<PerStep> =>
   inFolder(plan.scratch, async (folder) => {
     const sessions = Math.ceil(MEASURED_STEPS_MIN / steps);
-    const task = { kind: 'steps', folder, steps, sessions } as const;
+    const task = { kind: 'steps', folder, steps, sessions, warm } as const;
     const { answer, cost } = await perform(side, task, { cwd: folder });
-    const { ms, cpuMs, bytes, commits, first, last } = answer;
+    const { ms, cpuMs, stepsMs, bytes, commits, first, last } = answer;
     const all = steps * sessions;
     return {
       ms: ms / all,
       cpuMs: cpuMs / all,
+      stepsMs: stepsMs / all,
+      besidesMs: (ms - stepsMs) / sessions,
       bytes: bytes / all,
       commits: commits / steps,
       first,
@@ -119,7 +133,8 @@ const syncsPerStep = async (plan: Plan, side: Side): Promise<number | undefined>
           '-o',
           file,
         ];
-        await perform(side, { kind: 'steps', folder, steps, sessions: 1 }, { cwd: folder, under });
+        const task = { kind: 'steps', folder, steps, sessions: 1, warm: WARM_STEPS } as const;
+        await perform(side, task, { cwd: folder, under });
         const lines = readFileSync(file, 'utf8').split('\n');
         return lines.filter((line) => /\b(?:fsync|fdatasync|msync)\(/.test(line)).length;
       }),
@@ -151,10 +166,39 @@ const timeTable = (measured: readonly StepsMeasured[]): Table => ({
     `${figure(medianOf(product.map(({ first }) => first)))} → ${figure(medianOf(product.map(({ last }) => last)))}`,
   ]),
   note:
-    'Median (least–greatest). The product from the message to the rest of the session, divided by its steps; the ratio ' +
-    'is to the mean of the floor measured right before and right after. CPU is user and system time of the process. ' +
+    'Median (least–greatest). From the message to the rest of the session, divided by its steps; the ratio is to the ' +
+    'mean of the floor measured right before and right after. CPU is user and system time of the process. ' +
     `Sessions of fewer than ${MEASURED_STEPS_MIN} steps are repeated until there are so many.`,
 });
+
+const of = (runs: readonly PerStep[], value: (one: PerStep) => number): Spread => spreadOf(runs.map(value));
+const stepsMs = (one: PerStep): number => one.stepsMs;
+const besidesMs = (one: PerStep): number => one.besidesMs;
+
+const partsRow =
+  (process: string) =>
+  ({ steps, floor, product }: StepsMeasured): readonly string[] => [
+    `${count(steps)}, ${process}`,
+    spread(of(floor, stepsMs)),
+    spread(of(product, stepsMs)),
+    spread(spreadOf(pairedRatios(floor.map(stepsMs), product.map(stepsMs)))),
+    figure(of(floor, besidesMs).median),
+    figure(of(product, besidesMs).median),
+  ];
+
+const partsTable = (measured: readonly StepsMeasured[], settled: readonly StepsMeasured[]): Table => {
+  return {
+    title: 'Steps by themselves, and what a session takes besides them, milliseconds',
+    columns: ['steps, process', 'floor', 'product', '× floor', 'besides: floor', 'besides: product'],
+    rows: [...measured.map(partsRow('fresh')), ...settled.map(partsRow('settled'))],
+    note:
+      'A step by itself is counted from the first call of the model to the one after the last step. Besides its steps a ' +
+      'session has its message, durable before it is acknowledged, and its answer: two commits of the floor. The product ' +
+      'has a third one for its first request, durable before it is sent, and takes and gives back a lease. A fresh process ' +
+      `has made ${WARM_STEPS} steps in a new store before: the engine still compiles what it meets, and the write-ahead logs ` +
+      `of both sides grow. A settled one has made ${count(SETTLED_STEPS)}.`,
+  };
+};
 
 const bytesOf = (runs: readonly PerStep[]): number => medianOf(runs.map(({ bytes }) => bytes));
 const peakOf = (runs: readonly PerStep[]): number => medianOf(runs.map(({ peakMb }) => peakMb));
@@ -190,7 +234,7 @@ const spaceTable = (
       figure(peakOf(product) / peakOf(floor)),
     ]),
     note:
-      'Bytes are pages in use after a checkpoint, commits are counted by SQLite between the first model call and the last. ' +
+      'Bytes are pages in use, those of the whole session, commits are counted by SQLite between the first model call and the last. ' +
       (syncs.product === undefined || syncs.floor === undefined
         ? 'Syncs were not counted: strace is not here.'
         : `Syncs of the disk per step: floor ${figure(syncs.floor)}, product ${figure(syncs.product)}.`),

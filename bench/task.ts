@@ -1,13 +1,22 @@
 /** What a measuring process is asked to do, and what it answers. */
-import type { Marks } from './probe.ts';
+import type { StepsTold } from './probe.ts';
 
-/** Steps that run before anything is measured, in a session of their own: code is compiled and files exist by then. */
+/** Steps that run before anything is measured, in a session of their own: files exist by then. */
 export const WARM_STEPS = 30;
+/** After so many the engine has compiled what it will, and steps take as long as in a process that has run for days. */
+export const SETTLED_STEPS = 2000;
 
 /** `folder` is fresh and empty for whoever writes; `store` is a store that a `fill` has left. */
 export type Task =
   /** Sessions of so many steps, one after the other: short ones are repeated until there is something to measure. */
-  | { readonly kind: 'steps'; readonly folder: string; readonly steps: number; readonly sessions: number }
+  | {
+      readonly kind: 'steps';
+      readonly folder: string;
+      readonly steps: number;
+      readonly sessions: number;
+      /** Steps of a session before those that are measured. */
+      readonly warm: number;
+    }
   /** Many sessions at once in one process. */
   | { readonly kind: 'many'; readonly folder: string; readonly sessions: number; readonly steps: number }
   /** Leaves a store with one session of so many steps; `killed`: the process dies at the model call after them. */
@@ -21,14 +30,8 @@ export type Task =
   | { readonly kind: 'replay'; readonly store: string; readonly session: string }
   | { readonly kind: 'verify'; readonly store: string; readonly session: string };
 
-/** Times in milliseconds. Sums over all measured sessions; tenths and commits are those of the last one. */
-export type StepsAnswer = Marks & {
-  readonly ms: number;
-  readonly cpuMs: number;
-  readonly bytes: number;
-  /** Between the first model call of a session and the one after its last step. */
-  readonly commits: number;
-};
+/** Times in milliseconds. Sums over all measured sessions, from their message to their rest. */
+export type StepsAnswer = StepsTold & { readonly ms: number; readonly cpuMs: number; readonly bytes: number };
 
 export type ManyAnswer = { readonly ms: number; readonly cpuMs: number; readonly commits: number };
 

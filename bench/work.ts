@@ -7,6 +7,9 @@ export const INSTRUCTIONS =
   'You look after a harbour. Ask the berth register until you can say what happened.';
 export const QUESTION = 'Which berths stood empty in the second week of May, and why did nobody offer them?';
 
+/** What the model says in the end. */
+export const ANSWER = 'That is all.';
+
 const TEXT_LENGTH = 300;
 const QUESTION_LENGTH = 116;
 const MARK_DIGITS = 40;
