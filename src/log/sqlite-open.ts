@@ -1,5 +1,5 @@
 /** Opening a SQLite file: what is ours, what is too new, what has to be brought up to date, and how it is to be kept. */
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isOnrecordError, OnrecordError } from '../errors.ts';
 import { APPLICATION_ID, MIGRATIONS, STORE_FORMAT } from './migrations.ts';
@@ -12,6 +12,8 @@ const PAGE_BYTES = 4096;
 export const LOG_BYTES: number = 4 * 1024 * 1024;
 /** Pages kept in memory while the write-ahead log is let grow: whatever is more goes into it at once. */
 const GROWING_CACHE_PAGES = 10;
+/** Where the disk has not so many times its length left, the log grows no sooner than it has to. */
+const ROOM_FACTOR = 16;
 
 /** How long opening waits for a neighbour that has the lock. */
 const OPEN_BUSY_MS = 5000;
@@ -50,17 +52,21 @@ export const openDatabase = (path: string, durability: Durability): DatabaseSync
  * there, and is written over (https://sqlite.org/walformat.html).
  */
 export const growLog = (db: DatabaseSync, path: string): void => {
-  const cache = pragma(db, 'cache_size');
   try {
-    if (statSync(`${path}-wal`).size >= LOG_BYTES) return;
-    db.exec(`PRAGMA cache_size = ${GROWING_CACHE_PAGES}`);
-    db.exec('BEGIN IMMEDIATE');
-    db.prepare('INSERT INTO blob (digest, size, body) VALUES (zeroblob(32), 0, zeroblob(?))').run(LOG_BYTES);
+    const { bavail, bsize } = statfsSync(path);
+    if (bavail * bsize < LOG_BYTES * ROOM_FACTOR || statSync(`${path}-wal`).size >= LOG_BYTES) return;
+    const cache = pragma(db, 'cache_size');
+    try {
+      db.exec(`PRAGMA cache_size = ${GROWING_CACHE_PAGES}; BEGIN IMMEDIATE`);
+      db.prepare('INSERT INTO blob (digest, size, body) VALUES (zeroblob(32), 0, zeroblob(?))').run(
+        LOG_BYTES,
+      );
+    } finally {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      db.exec(`PRAGMA cache_size = ${cache}`);
+    }
   } catch {
-    // A lock, a full disk: it is no more than a matter of time, and whoever writes next is told what is wrong.
-  } finally {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    db.exec(`PRAGMA cache_size = ${cache}`);
+    // A lock, a fault of the disk: this is only about time, and whoever writes next is told what is wrong.
   }
 };
 

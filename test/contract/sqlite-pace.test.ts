@@ -1,5 +1,5 @@
 /** When the SQLite store commits, how its write-ahead log grows, and how seldom it looks at its folder. */
-import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -85,6 +85,15 @@ describe('the write-ahead log', () => {
     expect(db.isTransaction).toBe(false);
     for (const one of [db, other]) one.close();
   });
+});
+
+test('a store that is gone is no reason to fail for the length of its log', () => {
+  const file = tempFile();
+  const db = openDatabase(file, 'full');
+  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`);
+  growLog(db, file);
+  expect(db.isTransaction).toBe(false);
+  db.close();
 });
 
 describe('a store in a folder that stood still', () => {
