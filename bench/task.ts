@@ -3,7 +3,7 @@ import type { StepsTold } from './probe.ts';
 
 /** Steps that run before anything is measured, in a session of their own: files exist by then. */
 export const WARM_STEPS = 30;
-/** After so many the engine has compiled what it will, and steps take as long as in a process that has run for days. */
+/** After so many the engine has compiled most of it, and the files have their length. */
 export const SETTLED_STEPS = 2000;
 
 /** `folder` is fresh and empty for whoever writes; `store` is a store that a `fill` has left. */

@@ -68,7 +68,8 @@ export class Notifier {
   readonly #stop = new AbortController();
   #planned = false;
   #looking: Promise<void> | undefined;
-  #again = false;
+  /** The look after the one under way. */
+  #following: Promise<void> | undefined;
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -84,15 +85,20 @@ export class Notifier {
     });
   }
 
-  /** Tells everything that nobody was told of; resolves when that is done. */
+  /** Tells everything that nobody was told of when it is asked; resolves when that is done. */
   look(): Promise<void> {
-    if (this.#looking) this.#again = true;
-    this.#looking ??= this.#tellAll().finally(() => {
-      this.#looking = undefined;
-      if (this.#again) this.hint();
-      this.#again = false;
-    });
-    return this.#looking;
+    if (!this.#looking) {
+      this.#looking = this.#tellAll().finally(() => (this.#looking = undefined));
+      return this.#looking;
+    }
+    // The look under way may have passed by what came since it began. How it ends is told to whoever asked for it.
+    this.#following ??= this.#looking
+      .catch(() => undefined)
+      .then(() => {
+        this.#following = undefined;
+        return this.look();
+      });
+    return this.#following;
   }
 
   /** Stops what is under way; what was not told is told by the next process. */

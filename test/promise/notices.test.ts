@@ -60,6 +60,31 @@ const listen = async (
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
 };
 
+test('who asks while people are being told waits until what came meanwhile is told, too', async () => {
+  const heard: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const channel: Channel = {
+    name: 'ear',
+    deliver: async ({ session }) => {
+      heard.push(session);
+      if (heard.length === 1) await first.promise;
+    },
+  };
+  const stage = new Stage({ ...asksOnce, notify: [channel] });
+  const runtime = await stage.open();
+  const one = await stage.send();
+  await stage.asking(one, '1.1.1');
+  const telling = runtime.notify();
+  await until('the first is being told', () => heard.length === 1);
+  const other = await stage.send();
+  await stage.asking(other, '1.1.1');
+  const told = runtime.notify();
+  first.resolve();
+  await Promise.all([telling, told]);
+  expect(heard).toEqual([one, other]);
+  for (const session of [one, other]) expect(noticesIn(await stage.events(session))).toHaveLength(1);
+});
+
 test('a question is told once, with who may decide and until when, and without its arguments', async () => {
   const ear = new Ear();
   const stage = new Stage({ ...asksOnce, notify: [ear] });
