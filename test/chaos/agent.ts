@@ -2,11 +2,12 @@
  * The agent of the chaos run, and the world that it acts on: a file that keeps each execution, whatever becomes of the
  * process that made it. A tool acts first and takes its time afterwards, so that a process dies with the deed done.
  */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import type { EffectKind } from '../../src/event/effect-kind.ts';
 import { tool, type Reconciled, type Tool, type ToolContext } from '../../src/tool/tool.ts';
 import { defineAgent, type Agent } from '../../src/worker/agent.ts';
+import { linesIn } from '../kit/lines.ts';
 
 /** One execution in the world. `call` is session and position. */
 export type Deed = {
@@ -18,12 +19,7 @@ export type Deed = {
 };
 
 export const deedsIn = (world: string): readonly Deed[] =>
-  existsSync(world)
-    ? readFileSync(world, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Deed)
-    : [];
+  linesIn(world).map((line) => JSON.parse(line) as Deed);
 
 /** A message with this word in it has its payment asked about. */
 export const ASK = 'ASK';

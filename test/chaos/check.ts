@@ -2,7 +2,7 @@
  * The invariants, looked at from outside when all has come to rest: the logs, the world, and what was acknowledged to
  * whom. The words in brackets are those of the promises in src/log/store.ts and ARCHITECTURE.md.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent } from '../../src/event/events.ts';
@@ -12,6 +12,7 @@ import { verify } from '../../src/replay/verify.ts';
 import { PROGRAM } from '../../src/worker/program.ts';
 import { deedsIn, type Deed } from './agent.ts';
 import type { Acknowledged } from './worker-process.ts';
+import { linesIn } from '../kit/lines.ts';
 
 export type Checked = {
   readonly events: number;
@@ -69,7 +70,7 @@ export const checkAll = async ({ store, folder, sessions }: CheckOptions): Promi
 const acknowledgedIn = (folder: string): Map<string, Acknowledged[]> => {
   const all = new Map<string, Acknowledged[]>();
   for (const name of readdirSync(folder).filter((file) => file.startsWith('acknowledged-')))
-    for (const line of readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean)) {
+    for (const line of linesIn(join(folder, name))) {
       const said = JSON.parse(line) as Acknowledged;
       all.set(said.session, [...(all.get(said.session) ?? []), said]);
     }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { project, ROOT, sessionIn, type Project } from './project.ts';
+import { linesIn } from '../kit/lines.ts';
 
 const SOURCE = pathToFileURL(join(ROOT, 'src/index.ts')).href;
 const ZOD = import.meta.resolve('zod');
@@ -65,10 +66,7 @@ export default {
 };
 `;
 
-const world = ({ folder }: Project): readonly string[] =>
-  existsSync(join(folder, 'world.txt'))
-    ? readFileSync(join(folder, 'world.txt'), 'utf8').trim().split('\n')
-    : [];
+const world = ({ folder }: Project): readonly string[] => linesIn(join(folder, 'world.txt'));
 
 /** Waits until the world has seen so many executions. */
 const executed = async (place: Project, count: number): Promise<void> => {

@@ -1,7 +1,7 @@
 /** A project in a folder of its own, real processes of the console on its store, and a real terminal. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,6 +12,7 @@ import { main } from '../../src/cli/main.ts';
 import { approvals, type Approval } from '../../src/view/approval.ts';
 import { recordOf, type SessionRecord } from '../../src/view/record.ts';
 import { tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { agentsIn } from './desk-agents.ts';
 import { StageStream } from './terminal-stage.ts';
 
@@ -64,8 +65,7 @@ export class Project {
 
   /** What the tools did, one line each. */
   get effects(): readonly string[] {
-    const file = join(this.folder, 'effects.log');
-    return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+    return linesIn(join(this.folder, 'effects.log'));
   }
 
   async withRuntime<T>(use: (runtime: Runtime) => Promise<T>): Promise<T> {

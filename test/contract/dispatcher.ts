@@ -162,14 +162,20 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
       const here = await place();
       const full = await here.session('full');
       const other = await here.session('other');
-      const taker = new RecordingTaker((session, nth) =>
-        session === full && nth < 3 ? { kind: 'later', afterMs: 100 } : NOTHING,
-      );
+      // There is no room for it until the other one has had its take: who lets it wait in front waits for ever.
+      let room = false;
+      let offered = 0;
+      const taker = new RecordingTaker((session, nth) => {
+        if (session === other) room = true;
+        else if (!room) offered = nth;
+        return session === full && !room ? { kind: 'later', afterMs: 100 } : NOTHING;
+      });
       const { dispatcher } = await started(here, taker);
       await dispatcher.wake({ session: full, reason: 'appended' });
+      await expect.poll(() => offered >= 3, soon('the third take')).toBe(true);
       await dispatcher.wake({ session: other, reason: 'appended' });
-      await expect.poll(() => taker.of(full).length >= 3, soon('the third take')).toBe(true);
-      expect(taker.of(other).length).toBeGreaterThan(0);
+      await expect.poll(() => taker.of(other).length > 0, soon('the other one, meanwhile')).toBe(true);
+      await expect.poll(() => taker.of(full).length > offered, soon('once there is room')).toBe(true);
     });
 
     test('promise 6: a take that throws keeps nobody up, also not its own session', async () => {

@@ -1,5 +1,4 @@
 /** The runtime over PostgreSQL: one process drives, is killed, and another one goes on as if on another machine. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -12,6 +11,7 @@ import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { startChild, type Child } from '../kit/child.ts';
 import { CHORES, chores } from '../kit/chores.ts';
 import { tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { openPostgres } from '../kit/open-postgres.ts';
 import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
 import { eventsOf, soon, typesOf } from './children/stage.ts';
@@ -32,8 +32,7 @@ type Scene = { readonly url: string; readonly world: string; readonly acts: () =
 
 const scene = async (): Promise<Scene> => {
   const world = join(tempFolder(), 'world');
-  const acts = (): readonly string[] =>
-    existsSync(world) ? readFileSync(world, 'utf8').trimEnd().split('\n') : [];
+  const acts = (): readonly string[] => linesIn(world);
   return { url: await server.store(), world, acts };
 };
 

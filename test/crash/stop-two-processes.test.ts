@@ -1,5 +1,4 @@
 /** Two processes on one store: one drives, the other one speaks; one is gone or asleep, the other one takes over. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
@@ -10,6 +9,7 @@ import { LEASE_MS } from '../../src/worker/claims.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
 import { calm } from '../kit/clock.ts';
 import { openSqlite, tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { Stage } from '../kit/stage.ts';
 import { eventsOf, expectProof, keysOf, Scene, soon, typesOf } from './children/stage.ts';
 import { trio } from './children/trio.ts';
@@ -63,7 +63,7 @@ describe('one process drives, another one speaks', () => {
 });
 
 const worldByProcess = (scene: Scene): ReadonlyMap<number, readonly string[]> => {
-  const lines = readFileSync(join(scene.folder, 'world'), 'utf8').trimEnd().split('\n');
+  const lines = linesIn(join(scene.folder, 'world'));
   return Map.groupBy(lines, (line) => Number(line.split(' ')[0]));
 };
 

@@ -1,5 +1,4 @@
 /** Field cases that are about PostgreSQL itself: it goes away, and two machines share it. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -8,6 +7,7 @@ import { openRuntime } from '../../src/worker/runtime.ts';
 import { startChild } from '../kit/child.ts';
 import { CutWire } from '../kit/cut-wire.ts';
 import { tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { openPostgres } from '../kit/open-postgres.ts';
 import { soon, typesOf } from '../crash/children/stage.ts';
 import { Bench } from './bench.ts';
@@ -54,8 +54,7 @@ export const POSTGRES: Readonly<Record<string, Plan>> = {
   'FC-95': async () => {
     const url = await (await postgres()).store();
     const world = join(tempFolder(), 'world');
-    const sent = (): number =>
-      existsSync(world) ? readFileSync(world, 'utf8').trim().split('\n').length : 0;
+    const sent = (): number => linesIn(world).length;
     const a = startChild('../field/child-sender.ts', [url, world]);
     const session = (await a.line((line) => line.startsWith('session '))).slice('session '.length);
     await soon('it is sent', () => sent() === 1);

@@ -1,5 +1,5 @@
 /** Tool servers for tests: real processes, and a real socket with a server behind it that can be started anew. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { openToolServer, type ToolServer } from '../../src/tool/mcp/tools.ts';
 import type { ToolServerOptions } from '../../src/tool/mcp/server.ts';
 import { tempFolder } from './folder.ts';
+import { linesIn } from './lines.ts';
 import { sdkServer, type ServerPlan, type Taken } from './mcp-server.ts';
 
 export const toolText = (name: string, more: Readonly<Record<string, unknown>> = {}): string =>
@@ -31,7 +32,11 @@ export type ProcessWorld = {
 export const processWorld = (given: Partial<ServerPlan> = {}): ProcessWorld => {
   const folder = tempFolder();
   let plan: ServerPlan = { name: 'other', tools: [toolText('save')], acts: {}, ...given };
-  const write = (): void => writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan));
+  // Put in place whole: the server may be reading it.
+  const write = (): void => {
+    writeFileSync(join(folder, 'plan.next'), JSON.stringify(plan));
+    renameSync(join(folder, 'plan.next'), join(folder, 'plan.json'));
+  };
   write();
   return {
     folder,
@@ -41,12 +46,7 @@ export const processWorld = (given: Partial<ServerPlan> = {}): ProcessWorld => {
       write();
     },
     calls() {
-      const path = join(folder, 'calls.jsonl');
-      if (!existsSync(path)) return [];
-      return readFileSync(path, 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Taken);
+      return linesIn(join(folder, 'calls.jsonl')).map((line) => JSON.parse(line) as Taken);
     },
   };
 };

@@ -1,5 +1,4 @@
 /** Two processes say something about the same questions at the same moment, a thousand times: one answer counts. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Digest } from '../../src/event/canonical.ts';
@@ -10,6 +9,7 @@ import { openRuntime } from '../../src/worker/runtime.ts';
 import { soon } from '../crash/children/stage.ts';
 import { startChild, type Child } from '../kit/child.ts';
 import { openSqlite, tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { payer } from '../kit/payer.ts';
 
 const SAME = 1000;
@@ -76,9 +76,7 @@ const expectAnswers = (heard: readonly (readonly string[])[], i: number, other: 
 };
 
 const linesOf = (world: string, word: string): readonly string[] =>
-  readFileSync(world, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith(`${word} `));
+  linesIn(world).filter((line) => line.startsWith(`${word} `));
 
 const decisionsIn = async (store: LogStore, session: string): Promise<number> =>
   (await store.read(session)).map(open).filter(({ type }) => type === 'approval.decided').length;

@@ -1,5 +1,4 @@
 /** kill -9, for real: what a process that was killed had begun, in the hands of the next one. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { open } from '../../src/event/envelope.ts';
@@ -11,6 +10,7 @@ import { chores } from '../kit/chores.ts';
 import { startChild, type Child } from '../kit/child.ts';
 import { until } from '../kit/clock.ts';
 import { tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 
 type Scene = {
   readonly child: Child;
@@ -30,7 +30,7 @@ const scene = async (stop: string): Promise<Scene> => {
   return {
     child,
     session,
-    world: () => readFileSync(world, 'utf8').trimEnd().split('\n'),
+    world: () => linesIn(world),
     resume: async () => {
       await child.kill();
       const here: string[] = [];

@@ -1,5 +1,5 @@
 /** Gates that hold: what is frozen starts nothing, in any process, and goes on by itself when it is lifted. */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Mode } from '../../src/event/definition.ts';
@@ -12,6 +12,7 @@ import { audit } from '../kit/audit.ts';
 import { startChild, type Child } from '../kit/child.ts';
 import { calm, until } from '../kit/clock.ts';
 import { openSqlite, tempFile, tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { ALL_RUN, Stage, type StageOptions } from '../kit/stage.ts';
 
 type Gate = { readonly tool: Tool; readonly began: () => boolean; readonly release: () => void };
@@ -46,8 +47,7 @@ const writes = (file: string): Tool =>
     },
   });
 
-const lines = (file: string): number =>
-  existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+const lines = (file: string): number => linesIn(file).length;
 
 const says =
   (...steps: readonly ScriptReply[]) =>

@@ -1,17 +1,14 @@
 /** The restart demonstration: a server is killed in every phase of a turn, and whoever asks does not notice. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { OnrecordClient } from '../../src/client/client.ts';
 import type { TurnView } from '../../src/server/schemas.ts';
 import { tempFolder } from '../kit/folder.ts';
+import { linesIn } from '../kit/lines.ts';
 import { LONG } from '../kit/long.ts';
 import { freePort, ServerProcess } from './server-process.ts';
 
-const paymentsIn = (folder: string): readonly string[] =>
-  existsSync(join(folder, 'payments'))
-    ? readFileSync(join(folder, 'payments'), 'utf8').trim().split('\n')
-    : [];
+const paymentsIn = (folder: string): readonly string[] => linesIn(join(folder, 'payments'));
 
 /** Every moment at which a turn can be interrupted: before it is accepted, after, and at each step of its work. */
 const EVERY_PHASE = [

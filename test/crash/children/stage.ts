@@ -1,5 +1,4 @@
 /** Trio processes over one store, and the same store seen from here. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
@@ -12,6 +11,7 @@ import { verify } from '../../../src/replay/verify.ts';
 import { openRuntime, type Runtime } from '../../../src/worker/runtime.ts';
 import { startChild, type Child } from '../../kit/child.ts';
 import { tempFolder } from '../../kit/folder.ts';
+import { linesIn } from '../../kit/lines.ts';
 import { trio, type Trio } from './trio.ts';
 import type { TrioArguments } from './trio-process.ts';
 
@@ -32,9 +32,7 @@ export class Scene {
 
   /** What happened outside, whoever did it. */
   get world(): readonly string[] {
-    if (!existsSync(this.#world)) return [];
-    const lines = readFileSync(this.#world, 'utf8').split('\n').filter(Boolean);
-    return lines.map((line) => line.slice(line.indexOf(' ') + 1));
+    return linesIn(this.#world).map((line) => line.slice(line.indexOf(' ') + 1));
   }
 
   async start(some: Partial<TrioArguments> = {}): Promise<Child> {
