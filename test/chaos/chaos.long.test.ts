@@ -16,7 +16,8 @@ const TAKEOVER_P99_MS_MAX = 2000;
 const planted = (file: string, from: string, to: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'onrecord-planted-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const part of ['src', 'test/chaos']) cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  for (const part of ['src', 'test/chaos', 'test/kit'])
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const path = join(folder, file);
