@@ -134,7 +134,6 @@ describe.skipIf(reason !== undefined)(`durability "replicated"${skipped}`, { tim
     primary = await PostgresServer.start();
     url = await primary.store();
     standby = await primary.standby();
-    await soon('the standby follows', () => receiverOf(standby) > 0);
     await makeSynchronous(primary);
   }, 60_000);
   afterAll(async () => {
@@ -146,7 +145,7 @@ describe.skipIf(reason !== undefined)(`durability "replicated"${skipped}`, { tim
     (await askServer(primary, `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)) !== '0';
 
   test('does not start where the standby that is named confirms nothing', async () => {
-    const receiver = receiverOf(standby);
+    const receiver = await receiverOf(standby);
     process.kill(receiver, 'SIGSTOP');
     try {
       await expect(PostgresLog.open(url, { durability: 'replicated', clock: hurried })).rejects.toMatchObject(
@@ -165,7 +164,7 @@ describe.skipIf(reason !== undefined)(`durability "replicated"${skipped}`, { tim
   test('what came back unconfirmed from a crash is not acknowledged, nor shown, before the standby has it', async () => {
     const store = await openPostgres(url, { durability: 'replicated', answerMs: 2000 });
     await put(store, 'confirmed');
-    const receiver = receiverOf(standby);
+    const receiver = await receiverOf(standby);
     process.kill(receiver, 'SIGSTOP');
     const events = sealed('unclear', ['a']);
     const first = store.append({ session: 'unclear', expected: 0, events }).catch((error: unknown) => error);

@@ -210,6 +210,11 @@ export class Bench {
     await until(`the event ${type}`, async () => (await this.count(type)) > 0);
   }
 
+  /** Waits until so many calls are with their stubs, and their timers are set; a call that is on record may not be yet. */
+  async reached(count: number): Promise<void> {
+    await until(`${count} calls reach their tools`, () => this.given.length >= count);
+  }
+
   /** The call by the provider's id. */
   async call(label: string): Promise<CallState> {
     const { active } = await this.runtime.state(this.session);

@@ -141,10 +141,9 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     const bench = new Bench(given);
     await bench.open();
     await bench.send();
-    await bench.event('call.started');
+    await bench.reached(2);
     await bench.runtime.send({ session: bench.session, message: 'use port 81', key: 'k-2' });
     await bench.runtime.send({ session: bench.session, message: 'and tell me', key: 'k-3', when: 'steer' });
-    await bench.later(5000);
     bench.say([{ text: 'done' }]);
     await bench.later(5000);
     await bench.rest();
@@ -158,7 +157,7 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     const bench = new Bench(given);
     await bench.open();
     await bench.send();
-    await bench.event('call.started');
+    await bench.reached(3);
     await bench.runtime.cancel(bench.session);
     await bench.later(3000);
     await bench.rest();
@@ -182,6 +181,7 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     const bench = new Bench(given);
     await bench.open();
     await bench.send();
+    await bench.reached(2);
     await bench.event('call.result');
     const before = JSON.stringify(await bench.events());
     const at = (await bench.events()).findLast((event) => event.type === 'call.result')?.seq;
@@ -236,16 +236,17 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     onTestFinished(() => store.close());
     const bench = new Bench({ ...given, on: { next: () => store } }, { path: store.path, clock: 'real' });
     let locker: ReturnType<typeof startChild> | undefined;
+    const locked = Promise.withResolvers<number>();
     bench.onAsked = async () => {
       if (locker) return;
       locker = startChild('child-locker.ts', [store.path]);
       await locker.line((line) => line === 'locked');
+      // Counted before the model answers.
+      locked.resolve(store.begun);
     };
     await bench.open();
     await bench.send();
-    await soon('the lock is held', () => locker !== undefined);
-    await locker?.line((line) => line === 'locked');
-    const before = store.begun;
+    const before = await locked.promise;
     await soon('the answer is to be written', () => store.begun > before);
     // A message that comes in meanwhile waits as well.
     const sent = bench.runtime.send({ agent: 'clerk', message: 'another', key: 'k-2' });
@@ -292,7 +293,7 @@ export const DURABILITY: Readonly<Record<string, Plan>> = {
     await bench.open();
     bench.onAsked = () => bench.clock.setWall(-3_600_000);
     await bench.send();
-    await bench.event('call.started');
+    await bench.reached(1);
     await bench.later(1999);
     expect(await bench.count('call.result')).toBe(0);
     bench.onAsked = () => undefined;

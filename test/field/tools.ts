@@ -80,7 +80,7 @@ export const TOOLS: Readonly<Record<string, Plan>> = {
     const bench = new Bench(given);
     await bench.open();
     await bench.send();
-    await bench.event('call.started');
+    await bench.reached(1);
     await bench.later(5000);
     await bench.rest();
     await expectRun(bench, 'waiting_resolution');
@@ -99,7 +99,7 @@ export const TOOLS: Readonly<Record<string, Plan>> = {
     const bench = new Bench(given);
     await bench.open();
     await bench.send();
-    await bench.event('call.started');
+    await bench.reached(1);
     await bench.later(30_000);
     await bench.rest();
     await expectRun(bench, 'completed');

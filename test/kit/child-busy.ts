@@ -50,12 +50,14 @@ process.stdin.resume();
 const isDone = async (): Promise<boolean> =>
   (await runtime.sessions({ limit: 1000 })).every(({ summary }) => summary.status === 'done');
 const { promise, resolve } = Promise.withResolvers<void>();
-const stop = runtime.store.changes(() => {
-  isDone().then(
+const look = (): void =>
+  void isDone().then(
     (done) => done && resolve(),
     () => undefined,
   );
-});
+const stop = runtime.store.changes(look);
+// All of them may have ended before anybody listened.
+look();
 await promise;
 stop();
 process.stdout.write('done\n');

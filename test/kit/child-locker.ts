@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 const [file = ''] = process.argv.slice(2);
 const db = new DatabaseSync(file);
-db.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+db.exec('PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE');
 process.stdout.write('locked\n');
 await once(process.stdin, 'data');
 db.exec('ROLLBACK');

@@ -30,18 +30,22 @@ export const startChild = (program: string, args: readonly string[]): Child => {
   const wake = (): void => {
     for (const waiter of waiters) waiter();
   };
-  const ended = once(child, 'close').then(wake);
+  // Not when it exits: what it said last may still be on its way.
+  let isOver = false;
+  const ended = once(child, 'close').then(() => {
+    isOver = true;
+    wake();
+  });
   createInterface({ input: child.stdout }).on('line', (line) => {
     lines.push(line);
     wake();
   });
-  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL');
     await ended;
   };
   onTestFinished(async () => {
-    if (!isOver()) await kill();
+    if (!isOver) await kill();
   });
   return {
     process: child,
@@ -50,7 +54,7 @@ export const startChild = (program: string, args: readonly string[]): Child => {
       for (;;) {
         const found = lines.find(fits);
         if (found !== undefined) return found;
-        if (isOver())
+        if (isOver)
           throw new Error(`${program} ended before it said so. It said: ${lines.join(' | ')} ${errors}`);
         await new Promise<void>((resolve) => {
           const waiter = (): void => {

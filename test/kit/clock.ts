@@ -74,11 +74,10 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 /** Waits until the condition holds, without letting a fake clock move. */
 export const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
   const began = performance.now();
-  for (let i = 0; performance.now() - began < PATIENCE_MS; i++) {
-    if (await condition()) return;
+  for (let i = 0; !(await condition()); i++) {
+    if (performance.now() - began > PATIENCE_MS) throw new Error(`This did not come about: ${what}.`);
     await (i < EAGER_TURNS ? turn() : setTimeout(1));
   }
-  throw new Error(`This did not come about: ${what}.`);
 };
 
 /** Some turns of the event loop: enough for everything in memory to come to rest. */

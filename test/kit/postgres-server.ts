@@ -14,11 +14,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PostgresLog, type PostgresOptions } from '../../src/log/postgres.ts';
 import { migratePostgres } from '../../src/log/postgres-schema.ts';
+import { freePort } from './port.ts';
 
 const NOBODY = 65_534;
 const PACKAGE = join(
@@ -39,16 +39,6 @@ export const noPostgres = (): string | undefined => {
   return `${POSTGRES_BIN}/postgres does not run: ${tried.error?.message ?? tried.stderr}`;
 };
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the port is a number');
-  return address.port;
-};
-
 export class PostgresServer {
   readonly folder: string;
   readonly port: number;
@@ -65,7 +55,8 @@ export class PostgresServer {
     const { uid, gid } = account();
     if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
     const server = new PostgresServer(folder, await freePort());
-    const options = ['-D', server.data, '-U', 'onrecord', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+    // Its files outlive every process that is killed here: only a loss of power asks for more of initdb.
+    const options = ['-D', server.data, '-U', 'onrecord', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'];
     const made = spawnSync(join(POSTGRES_BIN, 'initdb'), options, {
       ...account(),
       encoding: 'utf8',

@@ -20,12 +20,20 @@ export const askServer = async (server: PostgresServer, ...texts: readonly strin
   }
 };
 
-/** The process of the standby that receives the log; a standby that is slow is one whose receiver stands still. */
-export const receiverOf = (standby: PostgresServer): number => {
-  const { stdout } = spawnSync('pgrep', ['-P', String(standby.pid), '-f', 'walreceiver'], {
-    encoding: 'utf8',
+/**
+ * The process of the standby that receives the log, once there is one; a standby that is slow is one whose receiver
+ * stands still.
+ */
+export const receiverOf = async (standby: PostgresServer): Promise<number> => {
+  let pid = 0;
+  await soon('the standby follows', () => {
+    const { stdout } = spawnSync('pgrep', ['-P', String(standby.pid), '-f', 'walreceiver'], {
+      encoding: 'utf8',
+    });
+    pid = Number(stdout.trim());
+    return pid > 0;
   });
-  return Number(stdout.trim());
+  return pid;
 };
 
 /** From now on the primary acknowledges what the standby has. */
@@ -42,8 +50,12 @@ export const makeSynchronous = async (primary: PostgresServer): Promise<void> =>
 /** A receiver that was killed takes its server down for a moment; it comes back by itself, as a standby. */
 export const promote = async (standby: PostgresServer): Promise<void> =>
   soon('the standby is promoted', async () =>
-    askServer(standby, 'SELECT pg_promote(true, 20)').then(
-      (promoted) => promoted === 'true',
-      () => false,
-    ),
+    // A second promotion is refused: what counts is what it is.
+    askServer(standby, 'SELECT pg_promote(true, 5)')
+      .catch(() => undefined)
+      .then(() => askServer(standby, 'SELECT NOT pg_is_in_recovery()'))
+      .then(
+        (isPrimary) => isPrimary === 'true',
+        () => false,
+      ),
   );

@@ -1,25 +1,15 @@
 /** A place of its own on a Restate server: an object's name, and one address for all workers that stand behind it. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { RestateDispatcher, type RestateOptions } from '../../src/worker/restate-dispatcher.ts';
 import { Balancer } from './balancer.ts';
+import { freePort } from './port.ts';
 import type { RestateCluster } from './restate-server.ts';
 
 export type RestatePlace = {
   open(more?: Partial<RestateOptions>): Promise<RestateDispatcher>;
   session(name: string): Promise<string>;
   readonly service: string;
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };
 
 export const restatePlace = async (cluster: RestateCluster): Promise<RestatePlace> => {

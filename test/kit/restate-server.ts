@@ -2,9 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from './port.ts';
 
 const BIN = join(
   import.meta.dirname,
@@ -15,16 +15,6 @@ const START_MS = 60_000;
 /** Why no server can run here; undefined where one can. */
 export const noRestate = (): string | undefined =>
   existsSync(BIN) ? undefined : `there is no Restate server at ${BIN}`;
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the port is a number');
-  return address.port;
-};
 
 type Ports = { readonly node: number; readonly admin: number; readonly ingress: number };
 

@@ -6,7 +6,8 @@ import type { TurnView } from '../../src/server/schemas.ts';
 import { tempFolder } from '../kit/folder.ts';
 import { linesIn } from '../kit/lines.ts';
 import { LONG } from '../kit/long.ts';
-import { freePort, ServerProcess } from './server-process.ts';
+import { freePort } from '../kit/port.ts';
+import { ServerProcess } from './server-process.ts';
 
 const paymentsIn = (folder: string): readonly string[] => linesIn(join(folder, 'payments'));
 

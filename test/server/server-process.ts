@@ -1,20 +1,10 @@
 /** Servers as real processes that can be killed and started again on the same port. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 const SCRIPT = join(import.meta.dirname, 'child-server.ts');
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 export class ServerProcess {
   readonly child: ChildProcess;
