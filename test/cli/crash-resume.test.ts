@@ -1,5 +1,5 @@
 /** kill -9 in the middle of `onrecord run`, then `onrecord resume`: what the world saw is counted outside. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
