@@ -106,6 +106,12 @@ const ask = (on: Stage, keys: readonly string[] = ['y', 'n', 'space']): Promise<
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Until keys count. */
+const counting = async (on: Stage): Promise<void> => {
+  on.clock.advance(500);
+  await turn();
+};
+
 describe('questions', () => {
   it('are asked only where a person is', async () => {
     const nobody: KeyAnswer = { kind: 'nobody' };
@@ -135,15 +141,26 @@ describe('questions', () => {
     on.stdin.write('y');
     await turn();
     on.clock.advance(1);
+    await turn();
     on.stdin.write('n');
     expect(await answer).toEqual({ kind: 'key', key: 'n' });
     expect(on.stderr.written).toBe('  y approve   n not\n');
   });
 
+  it('throw away what a process that was held up for long reads only then', async () => {
+    const on = terminal();
+    const answer = ask(on);
+    on.clock.advance(60_000);
+    on.stdin.write('y');
+    await turn();
+    on.stdin.write('n');
+    expect(await answer).toEqual({ kind: 'key', key: 'n' });
+  });
+
   it('are not decided by Enter, by other keys, or by a paste', async () => {
     const on = terminal();
     const answer = ask(on);
-    on.clock.advance(500);
+    await counting(on);
     for (const typed of [
       '\r',
       '\n',
@@ -166,11 +183,11 @@ describe('questions', () => {
   it('know the names of keys', async () => {
     const on = terminal();
     const first = ask(on);
-    on.clock.advance(500);
+    await counting(on);
     on.stdin.write(' ');
     expect(await first).toEqual({ kind: 'key', key: 'space' });
     const answer = ask(on, ['down']);
-    on.clock.advance(500);
+    await counting(on);
     on.stdin.write('\u001b[A');
     await turn();
     on.stdin.write('\u001b[B');
@@ -183,7 +200,7 @@ describe('questions', () => {
     on.stdin.write('\u0003');
     expect(await first).toEqual({ kind: 'interrupted' });
     const second = ask(on);
-    on.clock.advance(500);
+    await counting(on);
     on.stdin.write('\u0004');
     expect(await second).toEqual({ kind: 'ended' });
     const third = on.screen.askLine(own('Reason: '));
@@ -213,7 +230,7 @@ describe('questions', () => {
     const before = listeners();
     const answer = ask(on);
     expect(on.stdin.isRaw).toBe(true);
-    on.clock.advance(500);
+    await counting(on);
     on.stdin.write('y');
     await answer;
     expect([on.stdin.isRaw, on.stdin.isPaused(), listeners(), on.clock.pending]).toEqual([
@@ -234,7 +251,7 @@ describe('questions', () => {
     await turn();
     on.stdin.write('typed blindly\r');
     await turn();
-    on.clock.advance(500);
+    await counting(on);
     on.stdin.write('\r');
     await turn();
     on.stdin.write('   \r');
@@ -251,7 +268,7 @@ describe('questions', () => {
   it('take a pasted text of several lines as one answer', async () => {
     const on = terminal();
     const answer = on.screen.askLine(own('Reason: '));
-    on.clock.advance(500);
+    await counting(on);
     on.stdin.write('first\nsecond\r\nthird\r');
     expect(await answer).toEqual({ kind: 'line', text: 'first second third' });
   });
@@ -264,6 +281,7 @@ describe('questions', () => {
     const before = on.stderr.written;
     on.clock.advance(5000);
     expect(on.stderr.written).toBe(before);
+    await turn();
     on.stdin.write('y');
     await answer;
     on.clock.advance(100);

@@ -65,7 +65,9 @@ const listen = (stdin: InputStream, clock: Clock, listener: Listener): (() => vo
   const decoder = new StringDecoder('utf8');
   const wasRaw = stdin.isRaw === true;
   let live = false;
-  const timer = clock.after(INERT_MS, () => (live = true));
+  let turn: NodeJS.Immediate | undefined;
+  // A process that was held up reads late what was typed early: it is read, and thrown away, before a key counts.
+  const timer = clock.after(INERT_MS, () => (turn = setImmediate(() => (live = true))));
   const onData = (chunk: Buffer | string): void => {
     const typed = typeof chunk === 'string' ? chunk : decoder.write(chunk);
     if (typed.includes(INTERRUPT)) listener.stopped('interrupted');
@@ -80,6 +82,7 @@ const listen = (stdin: InputStream, clock: Clock, listener: Listener): (() => vo
   stdin.resume();
   return () => {
     timer.cancel();
+    clearImmediate(turn);
     stdin.removeListener('data', onData);
     stdin.removeListener('end', onEnd);
     stdin.removeListener('close', onEnd);
