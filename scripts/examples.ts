@@ -57,12 +57,16 @@ const renamed = (text: string, to: (kind: keyof Names, name: string) => string):
 export const steady = (text: string): string => {
   const names = none();
   gather(text, names);
-  return renamed(text, (kind, name) => `${kind.toUpperCase()}${placeOf(names[kind], name)}`)
-    .replaceAll(/\b[0-9a-f]{8}(?:[0-9a-f]{56})?\b|\b[0-9a-f]{4}…[0-9a-f]{4}\b/g, 'DIGEST')
-    .replaceAll(/(?:[A-Z][a-z]{2} )?\d{1,2} [A-Z][a-z]{2}(?: \d{4})?/g, 'DAY')
-    .replaceAll(/\b\d{2}:\d{2}(?::\d{2})?(?: UTC)?/g, 'TIME')
-    .replaceAll(/ *\b[\d.,]+ (?:ms|s|min)\b/g, ' SPAN')
-    .replaceAll(/ +$/gm, '');
+  return (
+    renamed(text, (kind, name) => `${kind.toUpperCase()}${placeOf(names[kind], name)}`)
+      .replaceAll(/\b[0-9a-f]{8}(?:[0-9a-f]{56})?\b|\b[0-9a-f]{4}…[0-9a-f]{4}\b/g, 'DIGEST')
+      .replaceAll(/(?:[A-Z][a-z]{2} )?\d{1,2} [A-Z][a-z]{2}(?: \d{4})?/g, 'DAY')
+      .replaceAll(/(?:\b[A-Z][a-z]{2} )?\b\d{2}:\d{2}(?::\d{2})?(?: UTC)?/g, 'TIME')
+      .replaceAll(/ *\b[\d.,]+ (?:ms|s|min)\b/g, ' SPAN')
+      // How wide a column is depends on the times in it.
+      .replaceAll(/(?<=\S) {2,}/g, '  ')
+      .replaceAll(/ +$/gm, '')
+  );
 };
 
 export type Played = { readonly page: string; readonly expected: string; readonly actual: string };

@@ -98,12 +98,13 @@ describe('approvals without a terminal', () => {
   });
 });
 
-describe('the inbox at a terminal', { timeout: 60_000 }, () => {
+describe('the inbox at a terminal', { timeout: 240_000 }, () => {
   it('approves with y and y again, says how many are left, and shows what came of it', async () => {
     const project = new Project();
     const session = await project.session('pair');
     const terminal = project.terminal(['approvals', session]);
     await terminal.shows('1 of 2   Run notes.add');
+    await terminal.shows('q quit');
     await terminal.press('y', 'Approve and run notes.add? Type y again.');
     await terminal.press('y', '✓ Approved, recorded as event 9. 1 left.');
     await terminal.shows('2 of 2   Run notes.add');
@@ -160,6 +161,7 @@ describe('the inbox at a terminal', { timeout: 60_000 }, () => {
     );
     chmodSync(editor, 0o755);
     const terminal = project.terminal(['approvals'], { env: { EDITOR: editor } });
+    await terminal.shows('q quit');
     await terminal.press('e', '/text must be string');
     await terminal.press('e', 'New arguments ');
     expect(unescaped(terminal.written)).toContain('- │   "text": "alpha"');
@@ -174,6 +176,7 @@ describe('the inbox at a terminal', { timeout: 60_000 }, () => {
     const project = new Project();
     await project.session('single');
     const terminal = project.terminal(['approvals']);
+    await terminal.shows('q quit');
     await terminal.press('o', 'Answer, for the model: ');
     await terminal.line('It is there already.', '✓ Answered, recorded as event 7. 0 left.');
     expect(await terminal.ends()).toBe(0);
@@ -184,6 +187,7 @@ describe('the inbox at a terminal', { timeout: 60_000 }, () => {
     const project = new Project();
     const session = await project.session('single');
     const terminal = project.terminal(['approvals']);
+    await terminal.shows('q quit');
     await terminal.press('y', 'Type y again.');
     await project.withRuntime(async (runtime) => {
       const [approval] = await project.waiting(session);
@@ -215,7 +219,9 @@ describe('the inbox at a terminal', { timeout: 60_000 }, () => {
     const session = await project.session('single');
     const terminal = project.terminal(['approvals', session]);
     await terminal.shows('q quit');
-    await terminal.press('\u0003', `onrecord approvals ${session}`);
+    // Always counts, so once is enough.
+    terminal.send('\u0003');
+    await terminal.shows(`onrecord approvals ${session}`);
     expect(await terminal.ends()).toBe(130);
     expect((await project.waiting(session)).length).toBe(1);
   });

@@ -27,7 +27,7 @@ test('sessions-are-one-a-line: the most urgent state of each, last changed first
   expect(head).toMatch(/^session +status +agent +title +turns +cost +waits for +last activity$/);
   expect(one).toMatch(
     new RegExp(
-      `^${second}  ▲ waiting  clerk  Write\\. +1 +\\$0\\.0000 +decision [\\d.]+ m?s +\\d\\d:\\d\\d:\\d\\d UTC$`,
+      `^${second}  ▲ waiting  clerk  Write\\. +1 +\\$0\\.0000 +decision [\\d.]+ m?s +(?:\\w{3} )?[\\d:]+ UTC$`,
     ),
   );
   expect(two).toMatch(

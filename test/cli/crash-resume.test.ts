@@ -1,10 +1,9 @@
 /** kill -9 in the middle of `onrecord run`, then `onrecord resume`: what the world saw is counted outside. */
 import { rmSync } from 'node:fs';
-import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { project, ROOT, sessionIn, type Project } from './project.ts';
+import { project, ROOT, sessionIn, type Project, type Running } from './project.ts';
 import { linesIn } from '../kit/lines.ts';
 
 const SOURCE = pathToFileURL(join(ROOT, 'src/index.ts')).href;
@@ -30,6 +29,7 @@ const kind = (effect, extra = {}) =>
     inputSchema: z.object({}),
     effect,
     approval: 'never',
+    timeoutMs: 600_000,
     execute: (_, context) => act(effect, context),
     ...extra,
   });
@@ -68,75 +68,84 @@ export default {
 
 const world = ({ folder }: Project): readonly string[] => linesIn(join(folder, 'world.txt'));
 
-/** Waits until the world has seen so many executions. */
-const executed = async (place: Project, count: number): Promise<void> => {
-  const ended = new AbortController();
-  const changes = watch(place.folder, { signal: ended.signal });
-  if (world(place).length >= count) return ended.abort();
-  for await (const _ of changes) if (world(place).length >= count) break;
+/** Each starts processes, some of them at once. */
+const PATIENCE = { timeout: 240_000 };
+
+/** Waits until the world has seen all four executions, and whoever looks at the output the session's name. */
+const executed = async (place: Project, run: Running): Promise<void> => {
+  await run.said(/s_[0-9A-Z]{8}/);
+  await expect.poll(() => world(place).length, { timeout: 60_000 }).toBe(4);
 };
 
 const of = (lines: readonly string[], effect: string): readonly string[] =>
   lines.filter((line) => line.startsWith(`${effect} `));
 
-test('kill-then-resume: reads again, idempotent with the same key, the world asked, once in doubt and never again', async () => {
+test(
+  'kill-then-resume: reads again, idempotent with the same key, the world asked, once in doubt and never again',
+  PATIENCE,
+  async () => {
+    const place = project({ 'onrecord.config.ts': CONFIG, hold: '' });
+    const run = place.start('run', 'worker', 'Do all four.');
+    await executed(place, run);
+    run.kill();
+    const killed = await run.done;
+    const session = sessionIn(killed.stdout);
+    expect(killed.stdout).not.toContain('✓ act.');
+    rmSync(join(place.folder, 'hold'));
+
+    const resumed = await place.start('resume', session).done;
+    const lines = world(place);
+    expect(of(lines, 'none')).toHaveLength(2);
+    const idempotent = of(lines, 'idempotent').map((line) => line.split(' '));
+    expect(idempotent.map(([, attempt]) => attempt)).toEqual(['1', '2']);
+    expect(new Set(idempotent.map(([, , key]) => key)).size).toBe(1);
+    expect(of(lines, 'reconcilable')).toHaveLength(1);
+    expect(lines.filter((line) => line === 'asked')).toHaveLength(1);
+    expect(of(lines, 'once')).toHaveLength(1);
+
+    expect(resumed.stdout).toMatch(/✗ process lost, new driver, lease \d+; no result of .*act\.once 1\.1\.4/);
+    expect(resumed.stdout).toMatch(/✓ act\.reconcilable +has checked: it happened/);
+    expect(resumed.stdout).toMatch(/\? act\.once +in doubt, no result recorded/);
+    expect(resumed.stdout).toContain('? Turn 1 has 1 call in doubt.');
+    expect(resumed.stderr).toContain(`onrecord settle ${session}`);
+    expect(resumed.code).toBe(4);
+
+    // Once more: nothing is left to drive, nothing runs again.
+    const again = await place.start('resume', session).done;
+    expect(again.code).toBe(4);
+    expect(again.stderr).toContain('Nothing to drive');
+    expect(world(place)).toEqual(lines);
+    const all = await place.start('resume', '--all', '--json').done;
+    expect({ code: all.code, stdout: all.stdout }).toEqual({ code: 0, stdout: '{"resumed":0}\n' });
+    expect(world(place)).toEqual(lines);
+  },
+);
+
+test(
+  'interrupt-leaves-it-whole: Ctrl C ends with 130, says how to go on, and resume goes on',
+  PATIENCE,
+  async () => {
+    const place = project({ 'onrecord.config.ts': CONFIG, hold: '' });
+    const run = place.start('run', 'worker', 'Do all four.');
+    await executed(place, run);
+    run.kill('SIGINT');
+    rmSync(join(place.folder, 'hold'));
+    const interrupted = await run.done;
+    const session = sessionIn(interrupted.stdout);
+    expect(interrupted.code).toBe(130);
+    expect(interrupted.stderr).toContain(`onrecord resume ${session}`);
+    // What ran came to its end within the time that is left for it: nothing is in doubt.
+    const resumed = await place.start('resume', session).done;
+    expect(resumed.code).toBe(0);
+    expect(resumed.stdout).toContain('That is that.');
+    expect(world(place)).toHaveLength(4);
+  },
+);
+
+test('two-drive-one: a second resume watches, and both end alike', PATIENCE, async () => {
   const place = project({ 'onrecord.config.ts': CONFIG, hold: '' });
   const run = place.start('run', 'worker', 'Do all four.');
-  await executed(place, 4);
-  run.kill();
-  const killed = await run.done;
-  const session = sessionIn(killed.stdout);
-  expect(killed.stdout).not.toContain('✓ act.');
-  rmSync(join(place.folder, 'hold'));
-
-  const resumed = await place.start('resume', session).done;
-  const lines = world(place);
-  expect(of(lines, 'none')).toHaveLength(2);
-  const idempotent = of(lines, 'idempotent').map((line) => line.split(' '));
-  expect(idempotent.map(([, attempt]) => attempt)).toEqual(['1', '2']);
-  expect(new Set(idempotent.map(([, , key]) => key)).size).toBe(1);
-  expect(of(lines, 'reconcilable')).toHaveLength(1);
-  expect(lines.filter((line) => line === 'asked')).toHaveLength(1);
-  expect(of(lines, 'once')).toHaveLength(1);
-
-  expect(resumed.stdout).toMatch(/✗ process lost, new driver, lease \d+; no result of .*act\.once 1\.1\.4/);
-  expect(resumed.stdout).toMatch(/✓ act\.reconcilable +has checked: it happened/);
-  expect(resumed.stdout).toMatch(/\? act\.once +in doubt, no result recorded/);
-  expect(resumed.stdout).toContain('? Turn 1 has 1 call in doubt.');
-  expect(resumed.stderr).toContain(`onrecord settle ${session}`);
-  expect(resumed.code).toBe(4);
-
-  // Once more: nothing is left to drive, nothing runs again.
-  const again = await place.start('resume', session).done;
-  expect(again.code).toBe(4);
-  expect(again.stderr).toContain('Nothing to drive');
-  expect(world(place)).toEqual(lines);
-  const all = await place.start('resume', '--all', '--json').done;
-  expect({ code: all.code, stdout: all.stdout }).toEqual({ code: 0, stdout: '{"resumed":0}\n' });
-  expect(world(place)).toEqual(lines);
-}, 60_000);
-
-test('interrupt-leaves-it-whole: Ctrl C ends with 130, says how to go on, and resume goes on', async () => {
-  const place = project({ 'onrecord.config.ts': CONFIG, hold: '' });
-  const run = place.start('run', 'worker', 'Do all four.');
-  await executed(place, 4);
-  run.kill('SIGINT');
-  rmSync(join(place.folder, 'hold'));
-  const interrupted = await run.done;
-  const session = sessionIn(interrupted.stdout);
-  expect(interrupted.code).toBe(130);
-  expect(interrupted.stderr).toContain(`onrecord resume ${session}`);
-  // What ran came to its end within the time that is left for it: nothing is in doubt.
-  const resumed = await place.start('resume', session).done;
-  expect(resumed.code).toBe(0);
-  expect(resumed.stdout).toContain('That is that.');
-  expect(world(place)).toHaveLength(4);
-}, 60_000);
-
-test('two-drive-one: a second resume watches, and both end alike', async () => {
-  const place = project({ 'onrecord.config.ts': CONFIG, hold: '' });
-  const run = place.start('run', 'worker', 'Do all four.');
-  await executed(place, 4);
+  await executed(place, run);
   const listed = await place.start('sessions', '--json').done;
   const [{ session } = { session: '' }] = JSON.parse(listed.stdout) as { session: string }[];
   const doctor = await place.start('doctor', '--json').done;
@@ -149,4 +158,4 @@ test('two-drive-one: a second resume watches, and both end alike', async () => {
   expect(watched.stderr).toContain('Another process drives');
   expect(watched.stdout).toContain('That is that.');
   expect(world(place)).toHaveLength(4);
-}, 60_000);
+});

@@ -299,7 +299,7 @@ const SCRIPTS: Readonly<Record<string, Script['steps']>> = {
 };
 
 /** How long the questions of `brief` stand. */
-export const BRIEF_MS = 2500;
+export const BRIEF_MS: number = 30 * 60_000;
 
 const asking = (ask: AskTerms): Policy => ({
   rules: [{ id: 'notes-ask', tools: ['notes.*'], do: 'ask', ask }],

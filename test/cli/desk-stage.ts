@@ -7,7 +7,15 @@ import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { open } from '../../src/event/envelope.ts';
 import type { LogEvent } from '../../src/event/events.ts';
-import { openRuntime, SqliteLog, type Actor, type Config, type Runtime } from '../../src/index.ts';
+import {
+  openRuntime,
+  SqliteLog,
+  systemClock,
+  type Actor,
+  type Clock,
+  type Config,
+  type Runtime,
+} from '../../src/index.ts';
 import { main } from '../../src/cli/main.ts';
 import { approvals, type Approval } from '../../src/view/approval.ts';
 import { recordOf, type SessionRecord } from '../../src/view/record.ts';
@@ -34,15 +42,8 @@ const environment = (more: Readonly<Record<string, string>> = {}): Record<string
 /** Who the console takes the person at it for. */
 export const ME: Actor = { kind: 'person', name: userInfo().username };
 
-/** Until a moment of the wall clock has passed. */
-export const passed = (at: number): Promise<void> =>
-  new Promise((resolvePromise) => {
-    const look = (): void => {
-      if (Date.now() > at) resolvePromise();
-      else setTimeout(look, at - Date.now() + 1);
-    };
-    look();
-  });
+/** The real clock, set forward by so many milliseconds, or back. */
+const clockAt = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
 
 type Given = { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> };
 
@@ -68,9 +69,11 @@ export class Project {
     return linesIn(join(this.folder, 'effects.log'));
   }
 
-  async withRuntime<T>(use: (runtime: Runtime) => Promise<T>): Promise<T> {
+  /** On a clock that is so many milliseconds ahead of everybody else's. */
+  async withRuntime<T>(use: (runtime: Runtime) => Promise<T>, aheadMs = 0): Promise<T> {
     const store = new SqliteLog(this.storePath);
-    const runtime = await openRuntime({ store, agents: agentsIn(this.folder), drive: false });
+    const clock = clockAt(aheadMs);
+    const runtime = await openRuntime({ store, agents: agentsIn(this.folder), clock, drive: false });
     try {
       return await use(runtime);
     } finally {
@@ -78,13 +81,13 @@ export class Project {
     }
   }
 
-  /** A session of an agent, driven until it rests. */
-  session(agent: string, by?: Actor): Promise<string> {
+  /** A session of an agent, driven until it rests: now, or so many milliseconds ago. */
+  session(agent: string, by?: Actor, agoMs = 0): Promise<string> {
     return this.withRuntime(async (runtime) => {
       const { session } = await runtime.send({ agent, message: `Go on, ${agent}.`, ...(by && { by }) });
       await runtime.rest(session);
       return session;
-    });
+    }, -agoMs);
   }
 
   async record(session: string): Promise<SessionRecord> {
@@ -146,10 +149,23 @@ export type TerminalOptions = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
+/** True where it resolves in time. What had come while this process was not let on has come in time. */
+const within = async (ms: number, done: Promise<unknown>): Promise<boolean> => {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => setImmediate(() => late.resolve(false)), ms);
+  try {
+    return await Promise.race([done.then(() => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** How often a key is pressed again that was typed before the question could be read. */
-const PRESS_AGAIN_MS = 250;
+/** What is typed within half a second of a question is thrown away: a person reads it first. */
+const READING_MS = 600;
+/** A machine that is slow may have thrown it away all the same: then it is pressed again. */
+const PRESS_AGAIN_MS = 1000;
 
 /** The console behind a pseudo terminal, as util-linux's `script` makes one. */
 export class Terminal {
@@ -203,20 +219,13 @@ export class Terminal {
     }
   }
 
-  /** Presses a key until its answer is shown: what is typed too early is thrown away. */
+  /** Presses a key that answers a question which is shown, once it was read, and waits for what it brings about. */
   async press(key: string, answer: string): Promise<void> {
     const from = this.#written.length;
-    for (;;) {
-      this.send(key);
-      const shown = this.shows(answer, from);
-      const { promise, resolve: again } = Promise.withResolvers<'again'>();
-      const timer = setTimeout(() => again('again'), PRESS_AGAIN_MS);
-      const first = await Promise.race([shown, promise]);
-      clearTimeout(timer);
-      if (first !== 'again') return;
-      // A race that was lost is no fault: the next round looks again.
-      shown.catch(() => undefined);
-    }
+    const shown = this.shows(answer, from);
+    // It is asked for below, unless a timer comes first.
+    shown.catch(() => undefined);
+    for (let waitMs = READING_MS; !(await within(waitMs, shown)); waitMs = PRESS_AGAIN_MS) this.send(key);
   }
 
   /** Types a line into the question that stands, once it can be read. */

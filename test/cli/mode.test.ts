@@ -20,7 +20,7 @@ describe('onrecord mode', () => {
     expect(set.stdout).toContain('Recorded as event 1 of control.');
     const shown = await project.onrecord(['mode']);
     expect(shown.stdout).toMatch(
-      /^▲ The whole store is read-only: only tools without an effect start, set by you\s+\d\d:\d\d:\d\d UTC: stocktaking$/m,
+      /^▲ The whole store is read-only: only tools without an effect start, set by you\s+(?:\w{3} )?[\d:]+ UTC: stocktaking$/m,
     );
     expect(shown.stderr).toContain('onrecord mode normal');
     expect(json((await project.onrecord(['mode', '--json'])).stdout)).toMatchObject({

@@ -28,7 +28,7 @@ const listening = async (): Promise<{ readonly url: string; readonly posted: Pos
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, posted };
 };
 
-describe('notify in the configuration', () => {
+describe('notify in the configuration', { timeout: 120_000 }, () => {
   it('tells by a command and by a signed webhook before a run ends, once', async () => {
     const { url, posted } = await listening();
     const project = new Project({

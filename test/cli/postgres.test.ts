@@ -28,7 +28,7 @@ const withStore = (project: Project, store: string, more: string = ''): void => 
 };
 
 // Many real processes, one after the other.
-describe.skipIf(reason !== undefined)(`onrecord over PostgreSQL${skipped}`, { timeout: 120_000 }, () => {
+describe.skipIf(reason !== undefined)(`onrecord over PostgreSQL${skipped}`, { timeout: 240_000 }, () => {
   it('migrates, runs, lists, proves and says what is wrong, and shows the password nowhere', async () => {
     const project = new Project();
     withStore(project, secret());

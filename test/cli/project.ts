@@ -17,10 +17,11 @@ export type Running = {
   /** SIGKILL: no handler, no flush, no goodbye. */
   kill(signal?: NodeJS.Signals): void;
   readonly done: Promise<Output>;
-  /** Resolves once stdout or stderr holds the words; rejects when the process ends without. */
-  said(words: string): Promise<void>;
-  /** What it has printed so far. */
-  printed(): { readonly stdout: string; readonly stderr: string };
+  /**
+   * Resolves once stdout or stderr holds the words or matches the pattern, with what was found; rejects when the
+   * process ends without. What is printed comes in pieces: a pattern says where the words that it reads end.
+   */
+  said(words: string | RegExp): Promise<string>;
 };
 
 export type StageOptions = {
@@ -69,14 +70,19 @@ const startIn = (folder: string, args: readonly string[]): Running => {
   const done = new Promise<Output>((resolve) => {
     child.on('close', (code) => resolve({ ...texts, code: code ?? -1 }));
   });
-  const said = (words: string): Promise<void> =>
+  const said = (words: string | RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        if (texts.stdout.includes(words) || texts.stderr.includes(words)) resolve();
+        for (const text of [texts.stdout, texts.stderr]) {
+          const found = typeof words === 'string' ? text.includes(words) && words : words.exec(text)?.[0];
+          if (typeof found === 'string') resolve(found);
+        }
       };
       child.stdout.on('data', look);
       child.stderr.on('data', look);
-      child.on('close', () => reject(new Error(`never said "${words}": ${texts.stdout} ${texts.stderr}`)));
+      child.on('close', () =>
+        reject(new Error(`never said "${String(words)}": ${texts.stdout} ${texts.stderr}`)),
+      );
       look();
     });
   onTestFinished(async () => {
@@ -87,7 +93,6 @@ const startIn = (folder: string, args: readonly string[]): Running => {
     kill: (signal = 'SIGKILL') => void child.kill(signal),
     done,
     said,
-    printed: () => ({ ...texts }),
   };
 };
 

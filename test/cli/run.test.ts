@@ -36,7 +36,7 @@ test('a-run-is-shown-event-by-event: seq, mark, name, words, what it took', asyn
   // On a terminal the text comes before its numbers are known.
   expect(lines[4]).toBe('    ● model');
   expect(lines[5]).toBe('      I will read the ledger.');
-  expect(lines[6]).toMatch(/^ {2}4 +asks for 1 call, \$0\.0291 +\d+ ms$/);
+  expect(lines[6]).toMatch(/^ {2}4 +asks for 1 call, \$0\.0291 +\S+ m?s$/);
   expect(lines[7]).toMatch(/^ {2}7 ✓ files\.read +path ledger\.txt, \d+ B, untrusted +\S+ m?s$/);
   expect(stdout).toContain('The balance is 100.\n      Nothing else is in it.');
   expect(lines.at(-2)).toBe('✓ Turn 1 is done. 10 events, $0.0411, 45 % of input from cache.');
@@ -49,7 +49,9 @@ test('a-pipe-gets-every-word: nothing is cut, no colour, the numbers stand with 
   const { stdout } = await clerk(READ).onrecord('run', 'clerk', long);
   expect(stdout).toContain(long);
   expect(stdout).not.toContain('\u001b');
-  expect(stdout).toMatch(/ {2}4 ● model +asks for 1 call, \$0\.0291 +\d+ ms\n {6}I will read the ledger\.\n/);
+  expect(stdout).toMatch(
+    / {2}4 ● model +asks for 1 call, \$0\.0291 +\S+ m?s\n {6}I will read the ledger\.\n/,
+  );
 });
 
 test('waiting-ends-with-3: and the command that answers', async () => {

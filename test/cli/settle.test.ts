@@ -115,7 +115,7 @@ describe('settle', () => {
     const other = await project.onrecord(['settle', session, '--call', CALL, '--not-happened']);
     expect(other.code).toBe(1);
     expect(other.stderr).toMatch(
-      /Did nothing: settled as “given up” by \S+ at \d\d:\d\d:\d\d UTC, .* before you\. {2}already-settled/,
+      /Did nothing: settled as “given up” by \S+ at (?:\w{3} )?[\d:]+ UTC, .* before you\. {2}already-settled/,
     );
     expect(project.effects).toEqual([EFFECT]);
   });
@@ -136,7 +136,7 @@ describe('settle', () => {
     expect(await run(session, '--call', '9.9.9', '--give-up')).toEqual([1, 'call-not-found']);
   });
 
-  it('settles what a killed process left behind', async () => {
+  it('settles what a killed process left behind', { timeout: 120_000 }, async () => {
     const project = new Project();
     const died = await project.process(['run', 'crash', 'Go on.']);
     expect(died.code).not.toBe(0);
@@ -165,7 +165,7 @@ describe('settle', () => {
   });
 });
 
-describe('the desk at a terminal', { timeout: 60_000 }, () => {
+describe('the desk at a terminal', { timeout: 240_000 }, () => {
   it('says what follows from each answer, and records only what was confirmed', async () => {
     const project = new Project();
     const session = await project.session('doubt');
@@ -187,6 +187,7 @@ describe('the desk at a terminal', { timeout: 60_000 }, () => {
     const project = new Project();
     const session = await project.session('doubt');
     const terminal = project.terminal(['settle', session]);
+    await terminal.shows('q quit');
     await terminal.press('q', `onrecord settle ${session}`);
     expect(await terminal.ends()).toBe(4);
     expect(await project.events(session, 'call.settled')).toEqual([]);

@@ -118,9 +118,12 @@ test('a-request-is-exact: the bytes rebuilt from the store, and what is new in i
   expect(missing.stderr).toContain('It has 3 requests, counted from 1.');
 });
 
-test('the-last-part-first: a long session shows its end and counts what is above', async () => {
-  const place = clerk(
-    `
+test(
+  'the-last-part-first: a long session shows its end and counts what is above',
+  { timeout: 120_000 },
+  async () => {
+    const place = clerk(
+      `
   - repeat: 150
     text: On to the next.
     cost: 0
@@ -128,18 +131,19 @@ test('the-last-part-first: a long session shows its end and counts what is above
   - text: At the end.
     cost: 0
 `,
-    'limits: { stepsPerTurn: 1000, repeatedCalls: 1000 }',
-  );
-  const session = sessionIn((await place.onrecord('run', 'clerk', 'Read on.')).stdout);
-  const short = await place.onrecord('show', session);
-  expect(short.stdout).toContain(`… 102 earlier lines: onrecord show ${session} --conversation --all`);
-  expect(short.stdout).toContain('At the end.');
-  expect(short.stdout.match(/● model/g)).toHaveLength(100);
-  const all = await place.onrecord('show', session, '--all');
-  expect(all.stdout.match(/● model/g)).toHaveLength(151);
-  const timeline = await place.onrecord('show', session, '--timeline');
-  expect(timeline.stdout).toContain('earlier lines: onrecord show');
-});
+      'limits: { stepsPerTurn: 1000, repeatedCalls: 1000 }',
+    );
+    const session = sessionIn((await place.onrecord('run', 'clerk', 'Read on.')).stdout);
+    const short = await place.onrecord('show', session);
+    expect(short.stdout).toContain(`… 102 earlier lines: onrecord show ${session} --conversation --all`);
+    expect(short.stdout).toContain('At the end.');
+    expect(short.stdout.match(/● model/g)).toHaveLength(100);
+    const all = await place.onrecord('show', session, '--all');
+    expect(all.stdout.match(/● model/g)).toHaveLength(151);
+    const timeline = await place.onrecord('show', session, '--timeline');
+    expect(timeline.stdout).toContain('earlier lines: onrecord show');
+  },
+);
 
 test('what-does-not-go-together-is-said', async () => {
   const { place, session } = await begun();

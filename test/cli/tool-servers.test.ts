@@ -40,7 +40,7 @@ const approve = async (place: Project): Promise<void> => {
   expect([code, stderr]).toEqual([0, '']);
 };
 
-describe('a tool server of an agent file', () => {
+describe('a tool server of an agent file', { timeout: 120_000 }, () => {
   test('is approved with its definitions in sight, and started when it is called', async () => {
     const world = processWorld({ tools: TOOLS });
     const place = clerkWith(`command: ${JSON.stringify(world.command)}`);

@@ -5,10 +5,9 @@ import type { Logger } from '../../src/tool/tool.ts';
 import { clerk } from './project.ts';
 import { forbiddenIn, stage } from './terminal-stage.ts';
 
-test('a worker answers probes under any name, and nothing else', async () => {
+test('a worker answers probes under any name, and nothing else', { timeout: 120_000 }, async () => {
   const worker = clerk('\n  - text: Fine.\n').start('worker', '--probes', '127.0.0.1:0');
-  await worker.said('Probes answer on');
-  const url = /Probes answer on (\S+)\./.exec(worker.printed().stdout)?.[1] ?? '';
+  const url = await worker.said(/(?<=Probes answer on )http:\S+(?=\.\n)/);
   const ask = async (path: string): Promise<Response> =>
     fetch(`${url}${path}`, { headers: { origin: 'https://elsewhere.example' } });
   expect([

@@ -14,7 +14,7 @@ import { Project } from './desk-stage.ts';
 const reason = noPostgres();
 const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;
 const BIN = join(import.meta.dirname, '../../bin/onrecord.js');
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ export default { agents: agentsIn(import.meta.dirname), store: ${JSON.stringify(
   return project;
 };
 
-describe.skipIf(reason !== undefined)(`onrecord worker${skipped}`, { timeout: 90_000 }, () => {
+describe.skipIf(reason !== undefined)(`onrecord worker${skipped}`, { timeout: 240_000 }, () => {
   test('drives what a door takes in, and ends with 0 when it is asked to, with nothing left that it holds', async () => {
     const url = server.unmigrated();
     const project = configured(url, "dispatch: 'pg-boss', work: { tenants: { '*': 3 } }");
@@ -55,7 +55,8 @@ describe.skipIf(reason !== undefined)(`onrecord worker${skipped}`, { timeout: 90
     await door.decide({ session, call: call.id, digest: call.digest, decision: { do: 'approve' } });
     await expect.poll(statusOf, PATIENCE).toBe('done');
 
-    const ended = once(worker, 'exit');
+    // With all that it said.
+    const ended = once(worker, 'close');
     worker.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(errors).toContain('Stopping');

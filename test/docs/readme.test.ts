@@ -21,7 +21,7 @@ const plain = (text: string): readonly string[] =>
     )
     .filter((line) => line !== '');
 
-test('the-readme-shows-what-is-printed', { timeout: 60_000 }, async () => {
+test('the-readme-shows-what-is-printed', { timeout: 240_000 }, async () => {
   const page = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const [, shown = ''] = /^```text\n\$ onrecord run inbox-assistant [^]*?\n\n([^]*?)^```/m.exec(page) ?? [];
   const folder = join(tempFolder(), 'desk');

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { referencePages } from '../../scripts/reference.ts';
 import { ROOT } from '../cli/project.ts';
 
-test('commands, errors and events', async () => {
+test('commands, errors and events', { timeout: 120_000 }, async () => {
   for (const [path, text] of await referencePages())
     expect(readFileSync(join(ROOT, path), 'utf8'), `${path} is stale: npm run reference`).toBe(text);
 });

@@ -65,7 +65,7 @@ declare module '@ai-sdk/react' {
 `;
 
 describe('snippets', () => {
-  it('compile, each by itself', { timeout: 120_000 }, () => {
+  it('compile, each by itself', { timeout: 400_000 }, () => {
     const folder = tempFolder();
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     mkdirSync(join(folder, 'snippets'));

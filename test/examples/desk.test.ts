@@ -40,7 +40,7 @@ test('a desk that could not be furnished is none, and the next try makes it', ()
   expect(readdirSync(options.desk)).toEqual(['notes']);
 });
 
-test('several processes that are first at once get one whole desk', async () => {
+test('several processes that are first at once get one whole desk', { timeout: 120_000 }, async () => {
   const folder = tempFolder();
   const agents = pathToFileURL(join(import.meta.dirname, '../../examples/agents.ts')).href;
   const desks = join(folder, 'desks');

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { cannotPlay, numberedExamples, playExample, steady } from '../../scripts/examples.ts';
 
-test.each(numberedExamples())('%s', { timeout: 120_000 }, async (name) => {
+test.each(numberedExamples())('%s', { timeout: 400_000 }, async (name) => {
   const why = cannotPlay(name);
   if (why !== undefined) {
     console.warn(`examples/${name} is not run here: ${why}`);

@@ -152,10 +152,9 @@ describe('finding', () => {
 });
 
 describe('onrecord docs', () => {
-  it('serves until it is told to end', { timeout: 60_000 }, async () => {
+  it('serves until it is told to end', { timeout: 120_000 }, async () => {
     const running = project({}).start('docs', '--port', '0');
-    await running.said('The documentation is at');
-    const [url = ''] = /http:\S+/.exec(running.printed().stdout) ?? [];
+    const url = await running.said(/http:\S+(?=\s)/);
     const response = await fetch(url);
     expect(await response.text()).toContain('<h1 id="documentation">Documentation</h1>');
     running.kill('SIGTERM');

@@ -8,7 +8,7 @@ import { NOTES } from '../../notes/notes.ts';
 import { project, ROOT } from '../cli/project.ts';
 import { tempFolder } from '../kit/folder.ts';
 
-const NOTE_MS = 180_000;
+const NOTE_MS = 600_000;
 const FOLDER = join(ROOT, 'notes');
 
 const bench = new Bench();

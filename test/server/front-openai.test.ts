@@ -2,7 +2,7 @@
 import OpenAI, { APIError } from 'openai';
 import type { Response, ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, test } from 'vitest';
-import { calm, until } from '../kit/clock.ts';
+import { until } from '../kit/clock.ts';
 import { ASKS, DOUBTS, SLOW, Street, WORKS } from './street.ts';
 
 const clientOf = (street: Street, apiKey: string = street.token): OpenAI =>
@@ -119,7 +119,7 @@ describe('a response', () => {
     const asked = client.responses.create({ model: 'clerk', input: 'Do it.' });
     await until('it has begun', async () => (await street.stage.runtime.sessions()).length === 1);
     await street.stage.event(await street.session(), 'call.started');
-    await calm(50);
+    await until('the door waits', () => street.stage.clock.nextIn === 500);
     street.stage.clock.advance(500);
     const pending = await asked;
     expect([pending.status, items(pending)]).toEqual(['in_progress', ['Wait.']]);

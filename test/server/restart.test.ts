@@ -36,7 +36,12 @@ const EVERY_PHASE = [
 const TELLING = ['append.after#1', 'request.after#1', 'call.before#1', 'call.after#1', 'append.after#4'];
 const PHASES = LONG ? EVERY_PHASE : TELLING;
 
-describe('kill -9 of the server', () => {
+// Each starts processes, kills them and starts others.
+const PATIENCE = { timeout: 240_000 };
+/** As long as a door lets a client wait. */
+const WAIT_SECONDS = 60;
+
+describe('kill -9 of the server', PATIENCE, () => {
   test.each(PHASES)('at %s: one turn, one set of effects, and the client never noticed', async (phase) => {
     const folder = tempFolder();
     const port = await freePort();
@@ -47,7 +52,7 @@ describe('kill -9 of the server', () => {
     const client = new OnrecordClient({ url: await first.url, token: token ?? '', attempts: 40 });
     const turn: TurnView = await client.createSession(
       { agent: 'clerk', message: 'Pay the bill.' },
-      { key: 'bill-7', waitSeconds: 20 },
+      { key: 'bill-7', waitSeconds: WAIT_SECONDS },
     );
     const { signal, second } = await again;
     expect(signal).toBe('SIGKILL');
@@ -80,7 +85,7 @@ describe('kill -9 of the server', () => {
   });
 });
 
-describe('two servers on one store', () => {
+describe('two servers on one store', PATIENCE, () => {
   test('the same key sent by fifty clients at once is one turn and one payment', async () => {
     const folder = tempFolder();
     const one = new ServerProcess(folder, 0);
@@ -93,7 +98,7 @@ describe('two servers on one store', () => {
     );
     const turns = await Promise.all(
       clients.map((client) =>
-        client.createSession({ agent: 'clerk', message: 'Pay.' }, { key: 'same', waitSeconds: 20 }),
+        client.createSession({ agent: 'clerk', message: 'Pay.' }, { key: 'same', waitSeconds: WAIT_SECONDS }),
       ),
     );
     expect(new Set(turns.map(({ session, turn, state }) => `${session} ${turn} ${state}`)).size).toBe(1);

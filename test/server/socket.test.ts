@@ -99,7 +99,7 @@ class BreakingWire {
 
 describe('a wire that breaks', () => {
   test('loses and repeats no event: the client goes on where it was, and the session never noticed', async () => {
-    const wire = new BreakingWire(() => 6000 + (systemRandom.bytes(1)[0] ?? 0) * 30);
+    const wire = new BreakingWire(() => 4000 + (systemRandom.bytes(1)[0] ?? 0) * 20);
     const port = await wire.open();
     const { door, token, runtime } = await served(new MemoryLog(), STEPS, {
       names: [`127.0.0.1:${port}`],

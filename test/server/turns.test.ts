@@ -1,6 +1,6 @@
 /** A turn has a name: sent again it is the same turn, with the same answer; and what a message does while one runs. */
 import { describe, expect, test } from 'vitest';
-import { calm } from '../kit/clock.ts';
+import { calm, until } from '../kit/clock.ts';
 import type { StageOptions } from '../kit/stage.ts';
 import { House } from './house.ts';
 
@@ -87,7 +87,7 @@ describe('waiting for the answer', () => {
     expect(waiting.body).toMatchObject({ state: 'waiting' });
     const other = await House.open(slow);
     const pending = other.json('/sessions', { body: SESSION, key: 'k', headers: { prefer: 'wait=1' } });
-    await calm(50);
+    await until('the door waits', () => other.stage.clock.nextIn === 1000);
     other.stage.clock.advance(1000);
     expect((await pending).body).toMatchObject({ state: 'running' });
     expect(
