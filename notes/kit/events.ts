@@ -38,4 +38,4 @@ export const eventsUntil = async (
   throw new Error(`What was waited for did not come in ${WAIT_MS_MAX} ms. Events:\n${eventTable(events)}`);
 };
 
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 120_000;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 120_000;
 
 export class Gate {
   #arrived = 0;

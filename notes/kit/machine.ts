@@ -12,9 +12,9 @@ import { OnrecordClient } from '../../src/client.ts';
 export const ROOT: string = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'bin/onrecord.js');
 
-const COMMAND_MS_MAX = 60_000;
+const COMMAND_MS_MAX = 180_000;
 const STOP_MS_MAX = 5000;
-const SERVE_MS_MAX = 60_000;
+const SERVE_MS_MAX = 180_000;
 /** How long a turn may take until it ends or needs somebody, on a machine that has other things to do. */
 export const WAIT_SECONDS = 50;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;

@@ -299,5 +299,6 @@ describe('backup.sh', () => {
         await server.stop();
       }
     },
+    240_000,
   );
 });
