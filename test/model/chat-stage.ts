@@ -1,11 +1,14 @@
 /** Replies of a server that speaks Chat Completions, written by hand and served over a socket. */
 import type { ResponseBlock } from '../../src/event/content.ts';
 import { chatServer } from '../../src/model/chat.ts';
-import { json, sendTo, standIn, stream, type Answering, type Sent } from './openai-stage.ts';
+import { json, sendTo, standIn, stream, type Answering, type Sending, type Sent } from './openai-stage.ts';
 
-export const exchange = async (answer: Answering, idleMs: number = 5000): Promise<Sent> => {
+/** Longer than any test: only where a test lets the time pass is silence an end. */
+export const IDLE_MS = 60_000;
+
+export const exchange = async (answer: Answering, sending: Sending = {}): Promise<Sent> => {
   const { url } = await standIn(answer);
-  return sendTo(chatServer({ name: 'vllm', baseUrl: url, idleMs }).model('stand-in'));
+  return sendTo(chatServer({ name: 'vllm', baseUrl: url, idleMs: IDLE_MS }).model('stand-in'), sending);
 };
 
 export type Chunk = Readonly<Record<string, unknown>>;

@@ -3,8 +3,9 @@
  * silence or size, with the credential in its place and nowhere else.
  */
 import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { open } from '../../src/event/envelope.ts';
 import { LIMITS_DEFAULT, type Limits } from '../../src/event/definition.ts';
@@ -13,13 +14,13 @@ import { MemoryLog } from '../../src/log/memory.ts';
 import { anthropic } from '../../src/model/anthropic.ts';
 import type { Model, ModelRequest } from '../../src/model/model.ts';
 import { Credential } from '../../src/model/provider/credential.ts';
-import { Exchange, type ExchangeOptions } from '../../src/model/provider/exchange.ts';
+import { DRAIN_MS, Exchange, type ExchangeOptions } from '../../src/model/provider/exchange.ts';
 import { MaskedDeltas } from '../../src/model/provider/masked.ts';
 import { SecretMask } from '../../src/secret/mask.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
-import { until } from '../kit/clock.ts';
-import { agentOf, sendTo } from './openai-stage.ts';
+import { FakeClock, until } from '../kit/clock.ts';
+import { agentOf, RequestTime, sendTo } from './openai-stage.ts';
 import { anthropicEvents, anthropicSse } from './scenario-anthropic.ts';
 
 const KEY = 'sk-ant-wire-1234567890ab';
@@ -68,11 +69,15 @@ type Played = {
   readonly facts: <T extends EventType>(type: T) => Promise<readonly EventData[T][]>;
 };
 
-const begin = async (model: Model, limits: Partial<Limits> = {}): Promise<Played> => {
+const begin = async (model: Model, limits: Partial<Limits> = {}, clock?: FakeClock): Promise<Played> => {
   const agent = defineAgent({ name: 'clerk', instructions: 'Be brief.', model, limits });
   const store = new MemoryLog();
-  const runtime = await openRuntime({ store, agents: [agent] });
-  onTestFinished(() => runtime.close());
+  const runtime = await openRuntime({ store, agents: [agent], ...(clock && { clock }) });
+  onTestFinished(async () => {
+    const closed = runtime.close({ drainMs: 0 });
+    clock?.advance(0);
+    await closed;
+  });
   const { session } = await runtime.send({ agent: 'clerk', message: 'Count.' });
   return {
     runtime,
@@ -119,7 +124,15 @@ describe('how an exchange ends', () => {
 
   test('a stream that falls silent is given up after its idle time', async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write(BEGUN));
-    const { reply } = await sendTo(modelAt(server.url, { idleMs: 60 }));
+    const time = new RequestTime();
+    let said = '';
+    const sent = sendTo(modelAt(server.url, { idleMs: 60 }), {
+      time,
+      onDelta: ({ text }) => void (said += text),
+    });
+    await until('more is waited for', () => said !== '' && time.clock.nextIn === 60);
+    time.clock.advance(60);
+    const { reply } = await sent;
     expect(reply).toMatchObject({
       kind: 'failed',
       maybeBilled: true,
@@ -131,27 +144,31 @@ describe('how an exchange ends', () => {
   });
 
   test('pings keep a slow stream alive', async () => {
-    const server = await serve((response) => {
-      response.writeHead(200, STREAM);
-      const pieces = [BEGUN, ...Array.from({ length: 6 }, () => anthropicSse([{ type: 'ping' }]))];
-      const next = (): void => {
-        const piece = pieces.shift();
-        if (piece === undefined) return void response.end(anthropicSse(EVENTS.slice(4)));
-        response.write(piece);
-        setTimeout(next, 30);
-      };
-      next();
-    });
-    const { reply } = await sendTo(modelAt(server.url, { idleMs: 150 }));
-    expect(reply).toMatchObject({ kind: 'response', stop: 'end' });
+    const begun = Promise.withResolvers<ServerResponse>();
+    const server = await serve((response) => begun.resolve(response.writeHead(200, STREAM)));
+    const time = new RequestTime();
+    const sent = sendTo(modelAt(server.url, { idleMs: 150 }), { time });
+    const response = await begun.promise;
+    const pings = Array.from({ length: 6 }, () => anthropicSse([{ type: 'ping' }]));
+    for (const [i, piece] of [BEGUN, ...pings].entries()) {
+      response.write(piece);
+      // One wait for the first piece, one for what follows each.
+      await until(`piece ${i} has come`, () => time.waits.length === i + 2);
+      time.clock.advance(100);
+    }
+    response.end(anthropicSse(EVENTS.slice(4)));
+    expect((await sent).reply).toMatchObject({ kind: 'response', stop: 'end' });
   });
 
   test('the answer may take as long as the agent allows, and no longer', async () => {
     const server = await serve(() => undefined);
-    const { runtime, session, facts } = await begin(modelAt(server.url), {
-      requestMs: 80,
-      requestAttempts: 1,
-    });
+    const clock = new FakeClock();
+    const limits = { requestMs: 80, requestAttempts: 1 };
+    const { runtime, session, facts } = await begin(modelAt(server.url), limits, clock);
+    await until('the request is there', () => server.requests.length === 1);
+    clock.advance(79);
+    expect(server.closed.count).toBe(0);
+    clock.advance(1);
     await runtime.rest(session);
     expect(await facts('request.failed')).toMatchObject([
       { problem: { kind: 'timeout' }, maybeBilled: true },
@@ -161,24 +178,32 @@ describe('how an exchange ends', () => {
 
   test('a message that is whole is an answer although the server holds the stream open', async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write(anthropicSse(EVENTS)));
-    const { reply } = await sendTo(modelAt(server.url));
-    expect(reply).toMatchObject({ kind: 'response', stop: 'end' });
+    const time = new RequestTime();
+    const sent = sendTo(modelAt(server.url), { time });
+    await until('the rest is waited for', () => time.waits.includes(DRAIN_MS));
+    time.clock.advance(DRAIN_MS);
+    expect((await sent).reply).toMatchObject({ kind: 'response', stop: 'end' });
     await until('the server sees the socket close', () => server.closed.count === 1);
   });
 
   test('a message that is whole stays one, whatever comes after it: silence, a cancel, a broken socket', async () => {
-    const whole = anthropicSse(EVENTS);
-    const held = await serve((response) => response.writeHead(200, STREAM).write(whole));
-    expect((await sendTo(modelAt(held.url, { idleMs: 50 }))).reply.kind).toBe('response');
-    const cancel = new AbortController();
-    const cancelled = sendTo(modelAt(held.url), { signal: cancel.signal });
-    await until('both requests are there', () => held.requests.length === 2);
-    setTimeout(() => cancel.abort(), 300);
-    expect((await cancelled).reply.kind).toBe('response');
-    const broken = await serve((response) =>
-      response.writeHead(200, STREAM).write(whole, () => setTimeout(() => response.destroy(), 20)),
-    );
-    expect((await sendTo(modelAt(broken.url))).reply.kind).toBe('response');
+    const responses: ServerResponse[] = [];
+    const server = await serve((response) => {
+      responses.push(response);
+      response.writeHead(200, STREAM).write(anthropicSse(EVENTS));
+    });
+    const ends: readonly ((time: RequestTime, cancel: AbortController) => void)[] = [
+      ({ clock }) => clock.advance(50),
+      (_, cancel) => cancel.abort(),
+      () => responses.at(-1)?.destroy(),
+    ];
+    for (const end of ends) {
+      const [time, cancel] = [new RequestTime(), new AbortController()];
+      const sent = sendTo(modelAt(server.url, { idleMs: 50 }), { time, signal: cancel.signal });
+      await until('the rest is waited for', () => time.waits.includes(DRAIN_MS) && time.clock.nextIn === 50);
+      end(time, cancel);
+      expect((await sent).reply.kind).toBe('response');
+    }
   });
 
   test('connections are used again, although a stream ends a little after its message', async () => {
@@ -186,16 +211,17 @@ describe('how an exchange ends', () => {
       response.writeHead(200, STREAM).write(anthropicSse(EVENTS));
       setTimeout(() => response.end(), 40);
     });
-    for (let i = 0; i < 12; i++) expect((await sendTo(modelAt(server.url))).reply.kind).toBe('response');
+    for (let i = 0; i < 12; i++) {
+      // Its time stands still: the end may come as late as it will.
+      const { reply } = await sendTo(modelAt(server.url), { time: new RequestTime() });
+      expect(reply.kind).toBe('response');
+    }
     expect(server.requests).toHaveLength(12);
     expect(server.sockets.size).toBeLessThan(4);
   });
 
   test('nobody listens: nothing was sent, so nothing is billed', async () => {
-    const server = await serve(() => undefined);
-    const { port } = new URL(server.url);
-    const free = await unused(Number(port));
-    const { reply } = await sendTo(modelAt(`http://127.0.0.1:${free}`));
+    const { reply } = await sendTo(modelAt(`http://127.0.0.1:${await deafPort()}`));
     expect(reply).toMatchObject({ kind: 'failed', maybeBilled: false, problem: { kind: 'unavailable' } });
     expect(JSON.stringify(reply)).toContain('ECONNREFUSED');
   });
@@ -207,13 +233,18 @@ describe('how an exchange ends', () => {
   });
 });
 
-/** A port on which nobody listens any more. */
-const unused = async (but: number): Promise<number> => {
+/** A port on which nobody listens, and nobody else can: the near end of a connection has it. */
+const deafPort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port === but ? unused(but) : port;
+  const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(near, 'connect');
+  onTestFinished(() => {
+    near.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  return near.localPort ?? 0;
 };
 
 const exchangeTo = (baseUrl: string, more: Partial<ExchangeOptions> = {}): Exchange => {

@@ -4,8 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 import type { PromptBlock } from '../../src/context/encoding.ts';
 import type { ResponseBlock } from '../../src/event/content.ts';
+import { systemClock } from '../../src/clock.ts';
 import { LIMITS_DEFAULT, type AgentDefinition, type ModelDefinition } from '../../src/event/definition.ts';
 import type { Delta, Model, ModelReply, ModelRequest } from '../../src/model/model.ts';
+import { sleep } from '../../src/worker/jobs.ts';
+import { FakeClock } from '../kit/clock.ts';
 
 export type Heard = {
   readonly path: string;
@@ -67,18 +70,38 @@ export type Sent = { readonly reply: ModelReply; readonly deltas: readonly Delta
 
 const BODY = '{"model":"stand-in","stream":true}';
 
-/** Sends one request as the runtime does, with real time. */
+/** The time of a request as a test lets it pass: what ends by silence ends when the test says so, on any machine. */
+export class RequestTime {
+  readonly clock: FakeClock = new FakeClock();
+  /** Milliseconds of each wait that was begun, in order. */
+  readonly waits: number[] = [];
+
+  readonly monotonic: ModelRequest['monotonic'] = () => this.clock.monotonic();
+  readonly sleep: ModelRequest['sleep'] = (ms, signal) => {
+    this.waits.push(ms);
+    return sleep(this.clock, ms, signal);
+  };
+}
+
+export type Sending = {
+  readonly body?: string;
+  readonly agent?: AgentDefinition;
+  readonly signal?: AbortSignal;
+  /** Default: real time. */
+  readonly time?: RequestTime;
+  readonly onDelta?: (delta: Delta) => void;
+};
+
+/** Sends one request as the runtime does. */
 export const sendTo = async (
   model: Model,
   {
     body = BODY,
     agent = agentOf(model.definition),
     signal = new AbortController().signal,
-  }: Partial<{
-    body: string;
-    agent: AgentDefinition;
-    signal: AbortSignal;
-  }> = {},
+    time,
+    onDelta,
+  }: Sending = {},
 ): Promise<Sent> => {
   const deltas: Delta[] = [];
   const request: ModelRequest = {
@@ -89,24 +112,15 @@ export const sendTo = async (
     attempt: 1,
     modelCall: 1,
     signal,
-    onDelta: (delta) => deltas.push(delta),
-    monotonic: () => performance.now(),
-    sleep: realSleep,
+    onDelta: (delta) => {
+      deltas.push(delta);
+      onDelta?.(delta);
+    },
+    monotonic: time?.monotonic ?? (() => performance.now()),
+    sleep: time?.sleep ?? ((ms, until) => sleep(systemClock, ms, until)),
   };
   return { reply: await model.send(request), deltas };
 };
-
-const realSleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 
 /** Blocks as the conversation hands them to an encoder, where every label can be used. */
 export const promptBlocks = (content: readonly ResponseBlock[]): readonly PromptBlock[] =>
