@@ -29,6 +29,8 @@ const config: ViteUserConfig = defineConfig({
           include: [WEB],
           exclude: [...configDefaults.exclude, LONG],
           globalSetup: ['test/web/global-setup.ts'],
+          // Many steps of a browser, each with a deadline of its own (test/web/window.ts).
+          testTimeout: 120_000,
         },
       },
     ],

@@ -50,6 +50,9 @@ describe('an error inside a 200', () => {
   });
 });
 
+/** A wait for a connection that is only to be closed: not for a report of tokens, nor for a stream that is idle. */
+const isShort = (ms: number): boolean => ms < 1000;
+
 describe('the end of a stream', () => {
   test('needs no [DONE], and no empty line after the last event', async () => {
     const text = sse(delta({ content: 'Yes.' }), delta({}, 'stop')).trimEnd();
@@ -72,8 +75,6 @@ describe('the end of a stream', () => {
       },
       { time },
     );
-    // For less than a second, and not until the stream is idle or a report of tokens may still come.
-    const isShort = (ms: number): boolean => ms < 1000;
     await until('the end of the stream is waited for', () => time.waits.some(isShort));
     time.clock.advance(time.waits.find(isShort) ?? 0);
     expect(stopOf(await sent)).toBe('end');

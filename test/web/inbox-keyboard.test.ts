@@ -123,6 +123,7 @@ describe('by keys alone', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.type('As a person says it.');
     await page.locator('article.card').getByText('It fits the schema.').waitFor();
+    await button(page, /^Approve my edit and/).waitFor();
     await reach(page, button(page, /^Approve my edit and/));
     await page.keyboard.press('Enter');
     await answered(page, 'Edited and approved by you');

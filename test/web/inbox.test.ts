@@ -4,9 +4,11 @@ import type { Locator, Page } from 'playwright-core';
 import type { EventView } from '../../src/server/schemas.ts';
 import { tool } from '../../src/tool/tool.ts';
 import { Office } from './office.ts';
-import { WebHouse } from './window.ts';
+import { stopClock, WebHouse } from './window.ts';
 
 const LINES = 300;
+/** How long a phone rests between two cards. */
+const REST_MS = 500;
 
 /** A change that is longer than any screen. */
 const rewrite = tool<{ readonly path: string }>({
@@ -105,7 +107,7 @@ describe('a question', () => {
     await heading.focus();
     await approveButton(page).getByText('Approve and write a note').waitFor();
     await page.keyboard.press('a');
-    expect(await isFocused(approveButton(page))).toBe(true);
+    await expect.poll(() => isFocused(approveButton(page))).toBe(true);
     expect(ran('Moved to Friday.')).toBe(0);
     await card(page).getByText('Enter decides').waitFor();
     await page.keyboard.press('Enter');
@@ -267,10 +269,14 @@ describe('on a phone', () => {
     expect(await card(page).isVisible()).toBe(false);
     await page.goto(`${house.url}${path}`);
     await page.locator('.preview-end').scrollIntoViewIfNeeded();
-    await approveButton(page).getByText('Approve and write a note').click();
-    const rest = page.locator('.resting');
-    await rest.getByText('Approved.').waitFor();
+    await approveButton(page).getByText('Approve and write a note').waitFor();
+    await stopClock(page);
+    await approveButton(page).click();
+    await page.locator('.resting').getByText('Approved.').waitFor();
+    await page.clock.runFor(REST_MS - 1);
+    expect(await page.locator('.resting').count()).toBe(1);
     expect(await card(page).count()).toBe(0);
+    await page.clock.runFor(1);
     await card(page).waitFor();
     expect(await card(page).getByText('By thumb.').count()).toBe(0);
     await expect.poll(() => ran('By thumb.')).toBe(1);
@@ -286,6 +292,15 @@ describe('two people at once', () => {
     ];
     await approveButton(anna).getByText('Approve and write a note').waitFor();
     await approveButton(ben).getByText('Approve and write a note').waitFor();
+    // Neither hears of the other's press before both have pressed.
+    const both = Promise.withResolvers<void>();
+    let pressed = 0;
+    for (const page of [anna, ben])
+      await page.route('**/decision', async (route) => {
+        if (++pressed === 2) both.resolve();
+        await both.promise;
+        await route.continue();
+      });
     await Promise.all([approveButton(anna).click(), approveButton(ben).click()]);
     const decided = await expect
       .poll(() => events(session, 'approval.decided'))
@@ -303,8 +318,8 @@ describe('two people at once', () => {
     await card(page).getByText('Being read.').first().waitFor();
     await page.locator('#card-title').focus();
     const top = await page.locator('#card-title').boundingBox();
-    await asked([note('Comes later.')]);
-    await page.locator('a.queued').nth(1).waitFor();
+    const later = await asked([note('Comes later.')]);
+    await page.locator(`a.queued[href*="${later.session}"]`).waitFor();
     const client = await house.client('ops-lead');
     const [question] = await client.approvals(session);
     await client.decide(session, '1.1.1', {

@@ -215,6 +215,8 @@ type Place = {
   /** Fields whose attack has to be read there, whole and as text. */
   readonly shows: readonly Field[];
   readonly open?: string;
+  /** What is there once the page has its data, where no field is waited for. */
+  readonly seen?: string;
 };
 
 const sel = (of: string, call: string): string => encodeURIComponent(`${of} ${call}`);
@@ -223,10 +225,10 @@ const PLACES: readonly Place[] = [
   { path: () => '/sessions', shows: ['title'] },
   { path: () => `/s/${session}`, shows: ['title'], open: '.show-result' },
   { path: () => `/s/${session}?view=rec`, shows: ['title'] },
-  { path: () => `/s/${session}?view=req&req=2`, shows: [] },
-  { path: () => `/s/${session}?view=req&req=2&tab=bytes`, shows: [] },
-  { path: () => `/s/${session}?view=work`, shows: [] },
-  { path: () => `/s/${lost}`, shows: [] },
+  { path: () => `/s/${session}?view=req&req=2`, shows: [], seen: '.pane.req .part' },
+  { path: () => `/s/${session}?view=req&req=2&tab=raw`, shows: [], seen: '.pane.req .bytes' },
+  { path: () => `/s/${session}?view=work`, shows: [], seen: '.dock li' },
+  { path: () => `/s/${lost}`, shows: [], seen: '.event .sentence:not(.unread)' },
   {
     path: () => `/inbox?sel=${sel(session, '1.2.1')}`,
     shows: ['reason', 'preview', 'warning', 'mail', 'file', 'page', 'argument'],
@@ -245,11 +247,13 @@ test('stands as text on every page, and nothing of it is run, loaded or linked',
   page.on('request', (request) => {
     if (!request.url().startsWith(house.url)) foreign.push(request.url());
   });
-  for (const { path, shows, open } of PLACES) {
+  for (const { path, shows, open, seen } of PLACES) {
     await page.goto(`${house.url}${path()}`);
     await page.locator('main h1').first().waitFor({ state: 'attached' });
     for (const field of shows)
       await page.getByText(`window.broken='${field}'`).first().waitFor({ state: 'attached' });
+    for (const what of [seen, open])
+      if (what !== undefined) await page.locator(what).first().waitFor({ state: 'attached' });
     if (open !== undefined) for (const one of await page.locator(open).all()) await one.click();
     // Titles are cut, so it is the beginning that has to stand there as it was written.
     const text = await page.locator('body').innerText();

@@ -22,8 +22,8 @@ describe('the keyboard alone', () => {
     const page = await house.page('/settings');
     const { keyboard } = page;
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
-    await keyboard.press('g');
-    await keyboard.press('s');
+    // The second follows at once: after a while it would be a key of its own.
+    await Promise.all([keyboard.press('g'), keyboard.press('s')]);
     await page.locator('.sessions .title a').first().waitFor();
     await keyboard.press('j');
     await keyboard.press('Enter');
@@ -55,6 +55,12 @@ describe('the keyboard alone', () => {
     await keyboard.type('theme: dark');
     await keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  });
+
+  test('is heard from the moment on that the page shows what it acts on', async () => {
+    const page = await house.page('/settings');
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    expect(await page.evaluate(PRESSED_AT_ONCE)).toMatch(/^row-s_/);
   });
 
   test('shows where it is on each page', async () => {
@@ -90,6 +96,18 @@ describe('the keyboard alone', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   });
 });
+
+/** In the page: goes to the sessions and presses j in the very task that shows them. What has the focus then? */
+const PRESSED_AT_ONCE = `new Promise((resolve) => {
+  const seen = new MutationObserver(() => {
+    if (!document.querySelector('.sessions .title a')) return;
+    seen.disconnect();
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'j' }));
+    resolve(document.activeElement.id);
+  });
+  seen.observe(document.body, { childList: true, subtree: true });
+  document.querySelector('header a[href="/sessions"]').click();
+})`;
 
 /** Presses of the tabulator on each page. */
 const TABS = 24;

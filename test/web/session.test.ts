@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { Porter } from './porter.ts';
-import { WebHouse } from './window.ts';
+import { stopClock, WebHouse } from './window.ts';
 
 const porter = new Porter();
 let house: WebHouse;
@@ -25,9 +25,13 @@ const record = (page: Page) => page.getByRole('listbox', { name: 'Events' });
 const conversation = (page: Page) => page.getByRole('region', { name: 'Conversation' });
 const status = (page: Page, word: string) => page.locator('.session-head .pill', { hasText: word });
 
+const field = (page: Page) => page.locator('#message');
+
+/** Until it is accepted: then the field is empty, and ready for the next one. */
 const send = async (page: Page, text: string): Promise<void> => {
-  await page.getByLabel('Message', { exact: true }).fill(text);
+  await field(page).fill(text);
   await page.keyboard.press('Control+Enter');
+  await expect.poll(() => field(page).inputValue()).toBe('');
 };
 
 describe('a session', () => {
@@ -43,8 +47,31 @@ describe('a session', () => {
     porter.open();
     await conversation(page).getByText('Door 2 is locked.').waitFor();
     await status(page, 'done').waitFor();
-    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('');
     await record(page).getByRole('option').filter({ hasText: 'turn 2 done' }).waitFor();
+    expect(await field(page).inputValue()).toBe('');
+  });
+
+  test('keeps what is written while a message is on its way', async () => {
+    const page = await house.page(`/s/${await begin()}`);
+    const isHeld = Promise.withResolvers<void>();
+    const isLetGo = Promise.withResolvers<void>();
+    await page.route('**/turns', async (route) => {
+      isHeld.resolve();
+      await isLetGo.promise;
+      await route.continue();
+    });
+    await field(page).fill('Look at door 2.');
+    await page.keyboard.press('Control+Enter');
+    await isHeld.promise;
+    await field(page).fill('And then at door 3.');
+    isLetGo.resolve();
+    await conversation(page).getByText('Door 2 is locked.').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(await field(page).inputValue()).toBe('And then at door 3.');
+    // Sent as soon as the first one is accepted, and whole.
+    await page.getByRole('button', { name: 'Send message' }).click();
+    await conversation(page).getByText('Door 3 is locked.').waitFor();
+    await conversation(page).getByText('And then at door 3.').waitFor();
   });
 
   test('takes a steering message and one for the queue while a turn runs; the turn can be cancelled', async () => {
@@ -68,7 +95,9 @@ describe('a session', () => {
     await conversation(page).getByText('is locked.').nth(1).waitFor();
     await status(page, 'done').waitFor();
     await work.getByText('Work still open: none').waitFor();
-    expect(await record(page).getByRole('option').filter({ hasText: 'turn 2 cancelled' }).count()).toBe(1);
+    const cancelled = record(page).getByRole('option').filter({ hasText: 'turn 2 cancelled' });
+    await cancelled.waitFor();
+    expect(await cancelled.count()).toBe(1);
   });
 
   test('is forked at an event, and the fork says where it comes from', async () => {
@@ -122,13 +151,15 @@ describe('a session', () => {
     const page = await house.page(`/s/${await begin()}`);
     const row = record(page).getByRole('option').filter({ hasText: 'asks for 1 call' });
     await row.click();
+    await row.and(page.locator('[aria-selected="true"]')).waitFor();
+    await page.waitForURL(/[?&]sel=\d/);
     const seq = new URL(page.url()).searchParams.get('sel') ?? '';
-    expect(await row.getAttribute('aria-selected')).toBe('true');
     await page.locator(`.entry.chosen [data-select="${seq}"]`).waitFor();
     await page.getByRole('heading', { name: 'Request 1' }).waitFor();
     await page.locator('.pane.req .seq').getByText('2', { exact: true }).click();
     await page.locator('#event-2[aria-selected="true"]').waitFor();
     await page.locator('.pane.req .part.chosen').waitFor();
+    expect(new URL(page.url()).searchParams.get('sel')).toBe('2');
     await page.reload();
     await page.locator('#event-2[aria-selected="true"]').waitFor();
   });
@@ -144,6 +175,8 @@ describe('a break', () => {
     await send(page, 'Look at door 2.');
     await status(page, 'running').waitFor();
     await page.getByRole('region', { name: 'Work still open' }).getByText('door.look').waitFor();
+    // It would try again by itself; that the button does it is seen where the page has no time to.
+    await stopClock(page);
     await house.stop();
     await page.getByText(/^Offline since/).waitFor();
     expect(await conversation(page).getByText('Look at door 2.').count()).toBe(1);
@@ -151,6 +184,7 @@ describe('a break', () => {
     await house.start();
     await page.getByRole('button', { name: 'Try now' }).click();
     await page.getByText('Live', { exact: true }).waitFor();
+    await page.clock.resume();
     await conversation(page).getByText('Door 2 is locked.').waitFor();
     await status(page, 'done').waitFor();
     expect(await conversation(page).getByText('Look at door 2.').count()).toBe(1);
@@ -160,12 +194,15 @@ describe('a break', () => {
     const session = await begin();
     const page = await house.page(`/s/${session}`, { expects: broken });
     await status(page, 'done').waitFor();
+    await stopClock(page);
     house.line.cut();
     const client = await house.client();
     await client.send(session, { message: 'Look at door 2.' }, { waitSeconds: 20 });
     await page.getByText(/^Offline since/).waitFor();
     house.line.mend();
     await page.getByRole('button', { name: 'Try now' }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.clock.resume();
     await conversation(page).getByText('Door 2 is locked.').waitFor();
     const { head } = await client.session(session);
     await record(page).getByRole('option').last().waitFor();

@@ -61,6 +61,8 @@ test('a session is begun from here, once', async () => {
   await page.locator('body').press('n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
   await dialog.getByLabel('Message').fill('Look at the front door.');
+  // Which agents there are is asked of the server; until it has said so nothing can be started.
+  await expect.poll(() => dialog.getByLabel('Agent').inputValue()).toBe('porter');
   await page.keyboard.press('Control+Enter');
   await page.getByRole('heading', { level: 1, name: 'Look at the front door.' }).waitFor();
   expect(new URL(page.url()).pathname).toMatch(/^\/s\/s_/);

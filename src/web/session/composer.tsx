@@ -43,7 +43,8 @@ export const Composer = ({
     door.send(session, { message: text, ...when }, { key: key.current }).then(
       () => {
         key.current = crypto.randomUUID();
-        setText('');
+        // What was written meanwhile is another message.
+        setText((now) => (now === text ? '' : now));
         setProblem(undefined);
         setSending(false);
         announce('The message is accepted.');

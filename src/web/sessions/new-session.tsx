@@ -26,9 +26,10 @@ export const NewSession = ({ close, agents: known }: Props): ReactNode => {
   // One name for this wish: sent again after a lost answer it is the same session.
   const key = useRef(crypto.randomUUID());
   const chosen = agent === '' ? (agents[0]?.name ?? '') : agent;
+  const cannot = message.trim() === '' || chosen === '';
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    if (message.trim() === '' || chosen === '') return;
+    if (cannot) return;
     door.createSession({ agent: chosen, message }, { key: key.current }).then(({ session }) => {
       close();
       go(sessionPath(session));
@@ -49,7 +50,7 @@ export const NewSession = ({ close, agents: known }: Props): ReactNode => {
         </label>
         <ProblemLine problem={problem} />
         <p className="ends">
-          <button className="button primary" type="submit" aria-disabled={message.trim() === ''}>
+          <button className="button primary" type="submit" aria-disabled={cannot}>
             Start the session
           </button>
           <button className="button quiet" type="button" onClick={close}>

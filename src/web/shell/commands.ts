@@ -2,7 +2,7 @@
  * Everything that can be done here, once: with its words for the palette, its keys for the hand, and what it does.
  * Components say what they can do while they are there; the last one that says so has a key.
  */
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { settings } from '../data/settings.ts';
 import { storeOf, type Store } from '../data/store.ts';
 
@@ -18,15 +18,18 @@ export type Command = {
 
 export const commands: Store<readonly Command[]> = storeOf<readonly Command[]>([]);
 
-/** Offers these while the component is there. `list` may be another one at each rendering. */
+/**
+ * Offers these while the component is there. `list` may be another one at each rendering. A key does what the page shows
+ * from the moment on that it shows it: an effect that waits until it was painted would leave a gap.
+ */
 export const useCommands = (list: readonly Command[]): void => {
   const latest = useRef(list);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = list;
   });
   const names = list.map(({ label, keys = '', quiet = false }) => `${label}\t${keys}\t${quiet ? 'q' : ''}`);
   const signature = names.join('\n');
-  useEffect(() => {
+  useLayoutEffect(() => {
     const own = latest.current.map((command, at): Command => ({
       ...command,
       run: () => latest.current[at]?.run(),
