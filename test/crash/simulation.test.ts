@@ -10,8 +10,12 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const HISTORIES = LONG ? 10_000 : 1000;
 /** On a machine that others keep busy, too. */
 const SIMULATE_MS_MAX = 230_000;
-/** Another range for each day, so that the tests do not see the same histories for ever; printed to be taken back. */
-const FROM = Number(process.env['SIMULATE_FROM'] ?? Math.floor(Date.now() / 86_400_000) * HISTORIES);
+const TODAY = Math.floor(Date.now() / 86_400_000);
+/**
+ * The same ones every time, so that no change is refused for what it has not brought about; the long tests see others
+ * each day. Printed to be taken back.
+ */
+const FROM = Number(process.env['SIMULATE_FROM'] ?? (LONG ? TODAY * HISTORIES : 0));
 
 const simulate = (
   folder: string,

@@ -21,8 +21,8 @@ import { EXAMPLES, Office, type ExampleName } from '../examples/office.ts';
 import { tempFolder } from '../kit/folder.ts';
 
 const SEEDS = 250;
-/** Another range for each day; printed to be taken back. */
-const FROM = Number(process.env['SIMULATE_FROM'] ?? Math.floor(Date.now() / 86_400_000) * SEEDS);
+/** The same ones every time: what is rare is not in every range. */
+const FROM = Number(process.env['SIMULATE_FROM'] ?? 0);
 
 const seen = { sessions: 0, events: 0, requests: 0 };
 afterAll(() =>
@@ -65,7 +65,7 @@ const KINDS: Readonly<Record<string, (event: LogEvent) => boolean>> = {
 
 test(
   `${SEEDS} histories of the simulator from seed ${FROM}, each with its fork`,
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const kinds = new Map<string, number>();
     for (let seed = FROM; seed < FROM + SEEDS; seed++) {
@@ -91,7 +91,7 @@ const ANSWERS: readonly (readonly [string, ApprovalDecision])[] = [
   ['answered', { do: 'respond', content: [{ type: 'text', text: 'I do it myself.' }] }],
 ];
 
-describe.each(ANSWERS)('everything %s', (_, decision) => {
+describe.each(ANSWERS)('everything %s', { timeout: 120_000 }, (_, decision) => {
   test.each(Object.keys(EXAMPLES) as ExampleName[])('%s, and a fork at each of its events', async (name) => {
     const office = await Office.open(name, { folder: tempFolder() });
     onTestFinished(() => office.close());
@@ -124,4 +124,4 @@ test('every kill of the crash matrix: the log proves itself and replays, or the 
   const calm = { played: endedWith(''), planned: false };
   expect(judge(calm, endedWith('replay differs at event 9'), []).verdict).toBe('unproved');
   expect(judge(calm, endedWith(''), []).verdict).toBe('same-end');
-});
+}, 120_000);
