@@ -1,7 +1,7 @@
 /** The runtime over PostgreSQL: one process drives, is killed, and another one goes on as if on another machine. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock, type Clock } from '../../src/clock.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { verify } from '../../src/replay/verify.ts';
 import { LEASE_MS } from '../../src/worker/claims.ts';
@@ -17,7 +17,15 @@ import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
 import { eventsOf, soon, typesOf } from './children/stage.ts';
 
 const ROUNDS = 5;
-const TAKEOVER_MS_MAX = 2000;
+const BEGAN = Date.now();
+
+/** No lease ever runs out for it, and it does not look from time to time: what it takes up it was told of. */
+const still: Clock = {
+  ...systemClock,
+  now: () => BEGAN,
+  after: (ms, callback, background) =>
+    ms === LEASE_MS / 3 ? { cancel: () => undefined } : systemClock.after(ms, callback, background),
+};
 
 const reason = noPostgres();
 const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;
@@ -48,8 +56,12 @@ const elsewhere = async (
     model: async (line) => void told.push(line),
     reconcile: () => ({ happened: false }),
   });
-  const store = await openPostgres(url);
-  const runtime = await openRuntime({ store, agents: [agent], isGone: () => false, ...more });
+  const runtime = await openRuntime({
+    store: more.store ?? (await openPostgres(url)),
+    agents: [agent],
+    isGone: () => false,
+    ...more,
+  });
   onTestFinished(() => runtime.close({ drainMs: 0 }));
   return runtime;
 };
@@ -63,45 +75,42 @@ const expectWhole = async (runtime: Runtime, session: string): Promise<void> => 
   expect(findings).toEqual([]);
 };
 
-describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`, () => {
-  test(
-    'after kill -9 the other one has taken over within two seconds, and nothing has run twice that must not',
-    { timeout: 120_000 },
-    async () => {
-      const took: number[] = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        const { url, world, acts } = await scene();
-        const child = startChild('child-agent.ts', [url, world, 'tools']);
-        const session = await sessionOf(child);
-        // Not before: a session that nobody drives yet is anybody's.
-        await soon('the child drives it', () => acts().length > 0);
-        const told: string[] = [];
-        const runtime = await elsewhere(url, told);
-        await soon('every chore has acted', () => acts().length === 1 + CHORES.length);
-        expect(told).toEqual([]);
-        await child.kill();
-        const killed = performance.now();
-        await soon('another driver', async () =>
-          (await typesOf(runtime.store, session)).includes('driver.changed'),
-        );
-        took.push(performance.now() - killed);
-        await soon('it rests', async () => (await runtime.rest(session)).status === 'in-doubt');
-        expect(acts().filter((line) => line.startsWith('once'))).toHaveLength(1);
-        expect(told.filter((line) => line.startsWith('once'))).toEqual([]);
-        await expectWhole(runtime, session);
-        await runtime.close({ drainMs: 0 });
-      }
-      const sorted = took.map(Math.round).toSorted((a, b) => a - b);
-      console.log(`taken over after kill -9 within ${sorted.join(', ')} ms`);
-      expect(sorted.at(-1)).toBeLessThan(TAKEOVER_MS_MAX);
-    },
-  );
+describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`, { timeout: 120_000 }, () => {
+  test('after kill -9 the other one is told and takes over, and nothing has run twice that must not', async () => {
+    const took: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const { url, world, acts } = await scene();
+      const child = startChild('child-agent.ts', [url, world, 'tools']);
+      const session = await sessionOf(child);
+      // Not before: a session that nobody drives yet is anybody's.
+      await soon('the child drives it', () => acts().length > 0);
+      const told: string[] = [];
+      const runtime = await elsewhere(url, told, { clock: still });
+      await soon('every chore has acted', () => acts().length === 1 + CHORES.length);
+      expect(told).toEqual([]);
+      await child.kill();
+      const killed = performance.now();
+      await soon('another driver', async () =>
+        (await typesOf(runtime.store, session)).includes('driver.changed'),
+      );
+      took.push(performance.now() - killed);
+      await soon('it rests', async () => (await runtime.rest(session)).status === 'in-doubt');
+      expect(acts().filter((line) => line.startsWith('once'))).toHaveLength(1);
+      expect(told.filter((line) => line.startsWith('once'))).toEqual([]);
+      await expectWhole(runtime, session);
+      await runtime.close({ drainMs: 0 });
+    }
+    const sorted = took.map(Math.round).toSorted((a, b) => a - b);
+    console.log(`taken over after kill -9 within ${sorted.join(', ')} ms`);
+  });
 
   test('a process that stands still longer than its lease is taken over from, and adds nothing when it goes on', async () => {
     const { url, world, acts } = await scene();
     const child = startChild('child-agent.ts', [url, world, 'tools']);
     const session = await sessionOf(child);
     await soon('every chore has acted', () => acts().length === 1 + CHORES.length);
+    // The result of the one that has ended is written: in hand it would be evidence for whoever has taken over.
+    await child.line((line) => line.startsWith('event ') && line.endsWith('call.result'));
     child.process.kill('SIGSTOP');
     const clock = { ...systemClock, now: () => Date.now() + LEASE_MS + 1000 };
     const told: string[] = [];
@@ -118,7 +127,9 @@ describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`,
   test('a message that one process takes in is driven by the other one, at once', async () => {
     const { url } = await scene();
     const told: string[] = [];
-    const driver = await elsewhere(url, told);
+    // Neither does its store look for what nobody told it.
+    const store = await openPostgres(url, { clock: { ...systemClock, monotonic: () => 0 } });
+    const driver = await elsewhere(url, told, { store, clock: still });
     const door = await elsewhere(url, [], { drive: false });
     const began = performance.now();
     const { session } = await door.send({ agent: 'chores', message: 'Do the chores.', key: 'k' });
@@ -127,7 +138,6 @@ describe.skipIf(reason !== undefined)(`two processes on one database${skipped}`,
     );
     console.log(`sent to turn ended in the other process: ${Math.round(performance.now() - began)} ms`);
     expect(told).toHaveLength(2 + CHORES.length);
-    expect(performance.now() - began).toBeLessThan(LEASE_MS / 3);
     await expectWhole(driver, session);
   });
 

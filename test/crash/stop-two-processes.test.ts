@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { SqliteLog, STORE_POLL_MS } from '../../src/log/sqlite.ts';
 import type { LogStore } from '../../src/log/store.ts';
 import { LEASE_MS } from '../../src/worker/claims.ts';
 import { openRuntime } from '../../src/worker/runtime.ts';
@@ -11,25 +11,23 @@ import { calm } from '../kit/clock.ts';
 import { openSqlite, tempFolder } from '../kit/folder.ts';
 import { linesIn } from '../kit/lines.ts';
 import { Stage } from '../kit/stage.ts';
-import { eventsOf, expectProof, keysOf, Scene, soon, typesOf } from './children/stage.ts';
+import { expectProof, keysOf, Scene, soon, typesOf } from './children/stage.ts';
 import { trio } from './children/trio.ts';
 
+/** From a decision in one process to the start of the call in the other one. */
 const WAKE_MS_MAX = 200;
 
 describe('one process drives, another one speaks', () => {
-  test('an approval wakes the driving process within 200 ms', async () => {
+  test('an approval wakes the driving process', async () => {
     const scene = new Scene('once');
-    const server = await scene.serve({ asks: true });
+    // It never sweeps: what does not wake it never comes.
+    const server = await scene.serve({ asks: true, still: true });
     await server.line((line) => line.endsWith('approval.requested'));
     const speaker = await scene.start({ drive: false, asks: true });
     speaker.say(`approve ${server.session}`);
     await speaker.line((line) => line === 'approved');
     await server.line((line) => line.startsWith('slow 3'));
-    const events = await eventsOf(openSqlite(scene.file), server.session);
-    const decided = events.find((event) => event.type === 'approval.decided');
-    const started = events.findLast((event) => event.type === 'call.started');
-    // Both processes read one clock, that of the machine.
-    expect((started?.at ?? Infinity) - (decided?.at ?? 0)).toBeLessThanOrEqual(WAKE_MS_MAX);
+    expect(STORE_POLL_MS).toBeLessThanOrEqual(WAKE_MS_MAX / 2);
     expect(speaker.lines.filter((line) => line.startsWith('slow'))).toEqual([]);
   });
 
@@ -70,7 +68,8 @@ const worldByProcess = (scene: Scene): ReadonlyMap<number, readonly string[]> =>
 describe('two processes want to drive', () => {
   test('one does; when it is killed the other one takes over at once and runs nothing twice', async () => {
     const scene = new Scene('once');
-    const processes = await Promise.all([scene.start(), scene.start()]);
+    // Their clocks stand still: the lease of the one that is killed never runs out, and nobody sweeps.
+    const processes = await Promise.all([scene.start({ still: true }), scene.start({ still: true })]);
     for (const one of processes) one.say('send');
     await Promise.all(processes.map((one) => one.line((line) => line.startsWith('session '))));
     await soon('the slow call runs', () => scene.world.some((line) => line.startsWith('slow')));
@@ -86,11 +85,9 @@ describe('two processes want to drive', () => {
     );
 
     await winner.kill();
-    const killed = performance.now();
     loser.say(`rest ${session}`);
+    // That the owner of the lease is gone is seen on this machine.
     await loser.line((line) => line === 'rest in-doubt');
-    // The lease would have run on; that its owner is gone is seen on this machine.
-    expect(performance.now() - killed).toBeLessThan(LEASE_MS / 3);
     expect(scene.world.map((line) => line.split(' ')[0])).toEqual(['model', 'fast', 'fast', 'slow']);
     const store = openSqlite(scene.file);
     await expectProof(store, session);
@@ -110,7 +107,8 @@ const ahead = (ms: number, clock: Clock): Clock => ({
 describe('a driver that stands still for longer than its lease', () => {
   test('SIGSTOP: it is taken over from, and what its tool says when it goes on is evidence', async () => {
     const scene = new Scene('once');
-    const server = await scene.serve();
+    // It renews no lease: it is not stopped with the store's lock in its hand.
+    const server = await scene.serve({ still: true });
     await server.line((line) => line.startsWith('slow 3'));
     await soon(
       'two results',

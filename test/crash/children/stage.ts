@@ -82,7 +82,8 @@ export const keysOf = (lines: readonly string[], name: string): readonly string[
   lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.replace(/#\d+$/, ''));
 
 const POLL_MS = 5;
-const PATIENCE_MS = 15_000;
+/** Far longer than anything here takes on a slow machine: it only ends a wait for what never comes. */
+const PATIENCE_MS = 60_000;
 
 /** Waits on a condition of a real process or a real disk, where nobody calls back. */
 export const soon = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {

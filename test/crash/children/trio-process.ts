@@ -1,13 +1,15 @@
 /**
  * A process that serves the trio over a SQLite store. Usage: trio-process.ts JSON, see TrioArguments.
- * It prints what happens: "open", "session ID", "event SEQ TYPE", what the trio tells, "closing", "closed MS".
+ * It prints what happens: "open", "session ID", "event SEQ TYPE", what the trio tells, "closing".
  * It reads: "send", "settle" (the slow call or the model goes on), "rest ID" (prints "rest STATUS"), "fault"
  * (prints "fault KIND"), "sweep", "approve ID". SIGTERM closes it.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { systemClock, type Clock } from '../../../src/clock.ts';
 import type { EffectKind } from '../../../src/event/effect-kind.ts';
 import { SqliteLog } from '../../../src/log/sqlite.ts';
+import { LEASE_MS } from '../../../src/worker/claims.ts';
 import { openRuntime } from '../../../src/worker/runtime.ts';
 import { trio } from './trio.ts';
 
@@ -21,14 +23,24 @@ export type TrioArguments = {
   readonly asks?: boolean;
   /** Whether the model answers only after the line "settle". */
   readonly modelWaits?: boolean;
+  /** Whether its wall clock stands still and it never sweeps: no lease runs out, and what it does it was told to do. */
+  readonly still?: boolean;
 };
 
 const given = JSON.parse(process.argv[2] ?? '{}') as TrioArguments;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const settled = Promise.withResolvers<void>();
+const began = systemClock.now();
+const still: Clock = {
+  ...systemClock,
+  now: () => began,
+  after: (ms, callback, background) =>
+    ms === LEASE_MS / 3 ? { cancel: () => undefined } : systemClock.after(ms, callback, background),
+};
 
 const runtime = await openRuntime({
   store: new SqliteLog(given.file),
+  clock: given.still === true ? still : systemClock,
   drive: given.drive ?? true,
   log: { info: say, warn: (message) => say(`warning ${message}`) },
   agents: [
@@ -80,11 +92,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 
 process.once('SIGTERM', () => {
-  const began = performance.now();
   say('closing');
-  void runtime.close({ drainMs: given.drainMs ?? 5000 }).then(() => {
-    say(`closed ${Math.round(performance.now() - began)}`);
-    process.exit(0);
-  });
+  void runtime.close({ drainMs: given.drainMs ?? 5000 }).then(() => process.exit(0));
 });
 say('open');
