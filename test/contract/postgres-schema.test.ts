@@ -10,6 +10,7 @@ import { POSTGRES_FORMAT } from '../../src/log/postgres-migrations.ts';
 import { isPostgres, maskedStore, postgresPlace } from '../../src/log/postgres-place.ts';
 import { migratePostgres } from '../../src/log/postgres-schema.ts';
 import { PostgresLog } from '../../src/log/postgres.ts';
+import { soon } from '../crash/children/stage.ts';
 import { blobOf, grow, sealed } from '../kit/chain.ts';
 import { openPostgres } from '../kit/open-postgres.ts';
 import { noPostgres, PostgresServer } from '../kit/postgres-server.ts';
@@ -22,6 +23,9 @@ beforeAll(async () => {
   if (reason === undefined) server = await PostgresServer.start();
 });
 afterAll(() => server?.stop());
+
+/** For tests that start a server of their own. */
+const SERVER_STARTS_MS_MAX = 120_000;
 
 /** Runs statements beside the store, as an operator would. */
 const operate = async (
@@ -173,6 +177,7 @@ const noOpenssl = spawnSync('openssl', ['version']).status !== 0;
 
 describe.skipIf(reason !== undefined || noOpenssl)(
   `PostgresLog: TLS${noOpenssl ? ' (skipped: openssl makes the certificate)' : skipped}`,
+  { timeout: SERVER_STARTS_MS_MAX },
   () => {
     test('a server is taken by its certificate, and refused under another name', async () => {
       const own = await PostgresServer.start();
@@ -183,6 +188,8 @@ describe.skipIf(reason !== undefined || noOpenssl)(
         expect(spawnSync('openssl', [...made, '-keyout', key, '-out', cert]).status).toBe(0);
         own.own(key, cert);
         await operate('ALTER SYSTEM SET ssl = on; SELECT pg_reload_conf()', own.url);
+        // The server has only been told to look at its settings.
+        await soon('it has', async () => (await operate('SHOW ssl', own.url))[0]?.['ssl'] === 'on');
         const plain = await own.store();
         const checked = `${plain}&sslmode=verify-full&sslrootcert=${encodeURIComponent(cert)}`;
         const store = await PostgresLog.open(checked.replace('127.0.0.1', 'localhost'));
@@ -235,19 +242,23 @@ describe.skipIf(reason !== undefined)(`PostgresLog: servers that cannot keep a p
       expected: 1,
       events: sealed('s', ['b'], { from: 2, ...(events[0] && { prev: events[0].hash }) }),
     };
-    let fault: unknown;
-    for (let i = 0; fault === undefined && i < 200; i++)
-      await grow(store, `t${i}`, ['a']).catch((error: unknown) => (fault = error));
+    let [tried, fault]: [number, unknown] = [0, undefined];
+    await soon('the server refuses to write', async () => {
+      await grow(store, `t${++tried}`, ['a']).catch((error: unknown) => (fault = error));
+      return fault !== undefined;
+    });
     expect(fault).toMatchObject({ code: 'store-read-only', next: 'retry' });
     await operate(
       'SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf()',
     );
-    let written = false;
-    for (let i = 0; !written && i < 200; i++)
-      written = await store.append({ ...more, again: i > 0 }).then(
-        () => true,
-        () => false,
+    let [written, again] = [false, false];
+    await soon('it is written', async () => {
+      await store.append({ ...more, again }).then(
+        () => (written = true),
+        () => (again = true),
       );
+      return written;
+    });
     expect(await store.read('s')).toHaveLength(2);
   });
 
@@ -267,7 +278,7 @@ describe.skipIf(reason !== undefined)(`PostgresLog: servers that cannot keep a p
     });
   });
 
-  test('nothing is read from a standby', async () => {
+  test('nothing is read from a standby', { timeout: SERVER_STARTS_MS_MAX }, async () => {
     const standby = await PostgresServer.start();
     try {
       const url = await standby.store();
@@ -287,6 +298,7 @@ describe.skipIf(reason !== undefined)(`PostgresLog: servers that cannot keep a p
   const mounts = spawnSync('unshare', ['--mount', 'true']).status === 0 && process.getuid?.() === 0;
   test.skipIf(!mounts)(
     `a full disk is a fault that passes${mounts ? '' : ' (skipped: a small disk needs the right to mount)'}`,
+    { timeout: SERVER_STARTS_MS_MAX },
     async () => {
       const disk = mkdtempSync(join(tmpdir(), 'onrecord-disk-'));
       const options = ['-t', 'tmpfs', '-o', 'size=4m,uid=65534,gid=65534', 'tmpfs', disk];
