@@ -11,8 +11,10 @@ const { shared, folder, threads } = workerData as {
 const arrived = new Int32Array(shared);
 const wrong: string[] = [];
 for (let n = 0; n < arrived.length; n++) {
-  Atomics.add(arrived, n, 1);
-  while (Atomics.load(arrived, n) < threads);
+  // The last one wakes the others; to go round until it comes would keep it from coming where there are few cores.
+  for (let here = Atomics.add(arrived, n, 1) + 1; here < threads; here = Atomics.load(arrived, n))
+    Atomics.wait(arrived, n, here);
+  Atomics.notify(arrived, n);
   try {
     openDatabase(join(folder, `${n}.db`), 'full').close();
   } catch (error) {

@@ -36,7 +36,7 @@ describe('InProcessDispatcher: tenants', () => {
     await dispatcher.stop();
   });
 
-  test('what does not fit into the queue is left to the sweep', async () => {
+  test('what does not fit into the queue is left to the sweep', { timeout: 120_000 }, async () => {
     const dispatcher = new InProcessDispatcher(new FakeClock());
     let room = 0;
     let taken = 0;

@@ -9,24 +9,26 @@ import { describeDispatcher } from './dispatcher.ts';
 const reason = noRestate();
 const skipped = reason === undefined ? '' : ` (skipped: ${reason})`;
 const NOTHING: Taken = { kind: 'nothing' };
+/** For waits on a server; it only ends what is in vain. */
+const PATIENCE = { timeout: 45_000 };
 let cluster: RestateCluster;
 
 beforeAll(async () => {
   if (reason === undefined) cluster = await RestateCluster.start();
-}, 60_000);
+}, 120_000);
 afterAll(() => cluster?.stop());
 
-describe.skipIf(reason !== undefined)(`on a real server${skipped}`, { timeout: 30_000 }, () => {
+describe.skipIf(reason !== undefined)(`on a real server${skipped}`, { timeout: 120_000 }, () => {
   describeDispatcher('RestateDispatcher', { place: () => restatePlace(cluster), shared: true });
 
   test('a call that is under way holds nothing of the conversation, and nothing is left of it', async () => {
     const place = await restatePlace(cluster);
     const dispatcher = await place.open();
     onTestFinished(() => dispatcher.stop());
-    let taken = 0;
-    await dispatcher.start({ take: async () => (taken++, NOTHING), room: () => 1 });
+    const taken = new Set<string>();
+    await dispatcher.start({ take: async (session) => (taken.add(session), NOTHING), room: () => 1 });
     for (let i = 0; i < 20; i++) await dispatcher.wake({ session: `s-${i}`, reason: 'appended' });
-    await expect.poll(() => taken, { timeout: 10_000 }).toBe(20);
+    await expect.poll(() => taken.size, PATIENCE).toBe(20);
     const left = async (): Promise<unknown> => {
       const answer = await fetch(`${cluster.node(0).admin}/query`, {
         method: 'POST',
@@ -37,7 +39,7 @@ describe.skipIf(reason !== undefined)(`on a real server${skipped}`, { timeout: 3
       });
       return ((await answer.json()) as { rows: readonly { left: number }[] }).rows[0]?.left;
     };
-    await expect.poll(left, { timeout: 10_000 }).toBe(0);
+    await expect.poll(left, PATIENCE).toBe(0);
   });
 
   test('what a sweep says again and again is said once', async () => {
@@ -49,7 +51,7 @@ describe.skipIf(reason !== undefined)(`on a real server${skipped}`, { timeout: 3
     const taken: string[] = [];
     await worker.start({ take: async (session) => (taken.push(session), NOTHING), room: () => 1 });
     await door.wake({ session: 'last', reason: 'appended' });
-    await expect.poll(() => taken.includes('last') && taken.includes('s'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => taken.includes('last') && taken.includes('s'), PATIENCE).toBe(true);
     expect(taken.filter((session) => session === 's')).toHaveLength(1);
   });
 
@@ -77,9 +79,9 @@ describe.skipIf(reason !== undefined)(`on a real server${skipped}`, { timeout: 3
     await door.wake({ session: 's', reason: 'appended' });
     // Sent behind it, again and again: by the time that many have come, the call for the other one has, too.
     for (let i = 0; i < 20; i++) await door.wake({ session: `other-${i}`, reason: 'appended' });
-    await expect.poll(() => taken.length, { timeout: 10_000 }).toBeGreaterThan(20);
+    await expect.poll(() => taken.length, PATIENCE).toBeGreaterThan(20);
     passed.resolve();
-    await expect.poll(() => taken.filter((session) => session === 's'), { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(() => taken.filter((session) => session === 's'), PATIENCE).toHaveLength(2);
     expect(most).toBe(1);
   });
 

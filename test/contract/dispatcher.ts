@@ -22,7 +22,9 @@ export type DispatcherUnderTest = {
 };
 
 /** Longer than any dispatcher here may take for a wake that is due; a test waits on conditions, this ends it. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 45_000;
+/** As many waits as a test has, one of which is in vain. */
+const TEST_MS_MAX = 60_000;
 const NOTHING: Taken = { kind: 'nothing' };
 
 type Answer = (session: string, nth: number) => Taken | Promise<Taken>;
@@ -84,7 +86,7 @@ const gate = (): { readonly open: () => void; readonly passed: Promise<void> } =
 };
 
 export const describeDispatcher = (name: string, { place, shared }: DispatcherUnderTest): void => {
-  describe(`${name}: one process`, () => {
+  describe(`${name}: one process`, { timeout: TEST_MS_MAX }, () => {
     test('promise 1: a wake leads to a take of that session', async () => {
       const here = await place();
       const { dispatcher, taker } = await started(here);
@@ -151,10 +153,11 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
       );
       const { dispatcher } = await started(here, taker);
       await dispatcher.wake({ session, reason: 'appended' });
-      await expect.poll(() => taker.of(session).length === 1, soon('the first take')).toBe(true);
+      await expect.poll(() => taker.of(session).length > 0, soon('the first take')).toBe(true);
       await expect.poll(() => taker.under === 0, soon('it is answered')).toBe(true);
+      const { length } = taker.of(session);
       await dispatcher.wake({ session, reason: 'appended' });
-      await expect.poll(() => taker.of(session).length > 1, soon('another take')).toBe(true);
+      await expect.poll(() => taker.of(session).length > length, soon('another take')).toBe(true);
       rested.resolve();
     });
 
@@ -187,13 +190,14 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
       });
       const { dispatcher } = await started(here, taker);
       await dispatcher.wake({ session: bad, reason: 'appended' });
-      await expect.poll(() => taker.of(bad).length === 1, soon('the take that throws')).toBe(true);
+      await expect.poll(() => taker.of(bad).length > 0, soon('the take that throws')).toBe(true);
       const good = await here.session('good');
       await dispatcher.wake({ session: good, reason: 'appended' });
       await expect.poll(() => taker.of(good).length > 0, soon('another session')).toBe(true);
       await expect.poll(() => taker.under === 0, soon('it is answered')).toBe(true);
+      const { length } = taker.of(bad);
       await dispatcher.wake({ session: bad, reason: 'swept' });
-      await expect.poll(() => taker.of(bad).length > 1, soon('the same session again')).toBe(true);
+      await expect.poll(() => taker.of(bad).length > length, soon('the same session again')).toBe(true);
     });
 
     test('promise 7: with room for three never more than three are taken', async () => {
@@ -257,7 +261,7 @@ export const describeDispatcher = (name: string, { place, shared }: DispatcherUn
 
   if (!shared) return;
 
-  describe(`${name}: several processes`, () => {
+  describe(`${name}: several processes`, { timeout: TEST_MS_MAX }, () => {
     test('promise 2: of three that have started one gets each wake', async () => {
       const here = await place();
       const all = await Promise.all([1, 2, 3].map(() => started(here)));

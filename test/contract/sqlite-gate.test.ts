@@ -32,7 +32,7 @@ const BEGINS = new Set(['call.started', 'request.built', 'request.sent']);
 
 test(
   'once a freeze has returned nothing begins until it is lifted, in any process',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const file = tempFile();
     const store = openSqlite(file);

@@ -25,4 +25,4 @@ test('several that open the same new store at once all open it', async () => {
   await Promise.all(workers.map((worker) => worker.terminate()));
   rmSync(folder, { recursive: true });
   expect(wrong.flat(2)).toEqual([]);
-}, 60_000);
+}, 120_000);

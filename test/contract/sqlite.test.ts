@@ -19,7 +19,7 @@ const claim = (store: LogStore, session: string): Promise<Claim> =>
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe('SqliteLog: several processes on one file', () => {
+describe('SqliteLog: several processes on one file', { timeout: 120_000 }, () => {
   test('they append to one session and to their own; every acknowledged event is there once', async () => {
     const file = tempFile();
     const store = openSqlite(file);

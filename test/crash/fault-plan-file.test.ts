@@ -64,7 +64,7 @@ const stockroom = (plan: string): Project =>
 
 const MESSAGE = 'Order 20 handles.';
 
-describe('onrecord run --faults', () => {
+describe('onrecord run --faults', { timeout: 120_000 }, () => {
   test('kills the process where the plan says, and names the command that goes on', async () => {
     const office = stockroom('- { at: call.after, what: order.file, do: crash }');
     const killed = await office.start('run', 'stockroom', MESSAGE, '--faults', 'plan.yaml').done;
@@ -97,7 +97,7 @@ describe('onrecord run --faults', () => {
   });
 });
 
-describe('onrecord crash-test --faults', () => {
+describe('onrecord crash-test --faults', { timeout: 120_000 }, () => {
   test.each([
     ['disk-full', '- { at: append.before, what: call.result, do: disk-full }'],
     ['crash', '- { at: call.after, what: order.file, do: crash }'],

@@ -19,7 +19,7 @@ const EXAMPLES = [
 ];
 
 describe('killed at every boundary', () => {
-  it.each(EXAMPLES)('%s: no effect twice, nothing lost', { timeout: 120_000 }, async (path) => {
+  it.each(EXAMPLES)('%s: no effect twice, nothing lost', { timeout: 240_000 }, async (path) => {
     const matrix = await matrixOf(path);
     expect(bad(matrix)).toEqual([]);
     expect(matrix.complete).toBe(true);
@@ -59,7 +59,7 @@ const plantedProject = (name: string): ReturnType<typeof project> =>
     'agent.ts': `export * from ${JSON.stringify(join(import.meta.dirname, 'planted.ts'))};\n`,
   });
 
-describe('onrecord crash-test', () => {
+describe('onrecord crash-test', { timeout: 120_000 }, () => {
   it('prints the table and the verdict, and has exit code 0', async () => {
     const ran = await project({}).onrecord('crash-test', join(ROOT, SMALL));
     expect(ran).toMatchObject({ code: 0, stderr: '' });

@@ -104,7 +104,7 @@ const EXCERPTS: readonly (readonly [string, string])[] = [
 const excerptsOf = (command: string): readonly (readonly [string, string])[] =>
   EXCERPTS.filter(([line]) => line.startsWith(`${command} `));
 
-describe('the output in docs/crash.md is real', () => {
+describe('the output in docs/crash.md is real', { timeout: 120_000 }, () => {
   it.each(excerptsOf('crash-test'))('onrecord %s', async (line, output) => {
     const words = wordsOf(line).map((word) => word.replace('examples/', `${ROOT}/examples/`));
     const ran = await project({}).onrecord(...words);

@@ -42,4 +42,4 @@ test('cut after each sector: a prefix, nothing else, and the next event follows 
   }
   // Every prefix has come about, from nothing to all.
   expect([...heads].sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS + 1 }, (_, i) => i));
-});
+}, 120_000);

@@ -83,7 +83,7 @@ const decisionsIn = async (store: LogStore, session: string): Promise<number> =>
 
 test(
   `same-decision-twice-one-execution: ${SAME} times the same and ${DIFFERENT} times two different ones, from two processes at once`,
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const folder = tempFolder();
     const [file, world] = [join(folder, 'log.db'), join(folder, 'world')];

@@ -135,4 +135,4 @@ test('a turn that was accepted is never lost, whenever the process is killed', a
     expect((await verify(store, session)).findings).toEqual([]);
     await runtime.close();
   }
-});
+}, 120_000);
