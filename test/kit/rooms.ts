@@ -61,7 +61,7 @@ export const processesNaming = (text: string): readonly string[] =>
 export const runFolders = (folder: string): readonly string[] =>
   readdirSync(folder).filter((name) => name.startsWith('run-'));
 
-const GONE_MS_MAX = 10_000;
+const GONE_MS_MAX = 45_000;
 const LOOK_MS = 20;
 
 /** Waits until no process names a folder of rooms and no folder of a process is in it; says what is left. */

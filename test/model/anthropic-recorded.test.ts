@@ -127,47 +127,51 @@ const recordedUsage = ({ body, sse }: Exchanged): Counts => {
 };
 
 describe.skipIf(recordedMissing !== undefined)('recorded exchanges with Anthropic', () => {
-  test('every reply is read, returns as it was returned, and is stored as it came', async () => {
-    let current: Exchanged | undefined;
-    const { url, heard } = await standIn(async (_, response) => {
-      if (current?.sse !== undefined) await stream(response, [current.sse]);
-      else json(response, current?.body ?? {}, current?.status);
-    });
-    const model = modelAt(url);
-    const counted = { replies: 0, streams: 0, returned: 0, cached: 0 };
-    for (const conversation of conversations)
-      for (const [i, exchange] of conversation.entries()) {
-        current = exchange;
-        const body = JSON.stringify({ ...exchange.sent, stream: exchange.sse !== undefined });
-        const reply = answered((await sendTo(model, { body })).reply);
-        expect(heard.at(-1)?.body).toBe(body);
-        counted.replies++;
-        const came = exchange.sse ?? JSON.stringify(exchange.body);
-        expect(Buffer.from(reply.bytes?.bytes ?? []).toString('utf8')).toBe(came);
-        if (exchange.sse !== undefined) counted.streams++;
+  test(
+    'every reply is read, returns as it was returned, and is stored as it came',
+    { timeout: 120_000 },
+    async () => {
+      let current: Exchanged | undefined;
+      const { url, heard } = await standIn(async (_, response) => {
+        if (current?.sse !== undefined) await stream(response, [current.sse]);
+        else json(response, current?.body ?? {}, current?.status);
+      });
+      const model = modelAt(url);
+      const counted = { replies: 0, streams: 0, returned: 0, cached: 0 };
+      for (const conversation of conversations)
+        for (const [i, exchange] of conversation.entries()) {
+          current = exchange;
+          const body = JSON.stringify({ ...exchange.sent, stream: exchange.sse !== undefined });
+          const reply = answered((await sendTo(model, { body })).reply);
+          expect(heard.at(-1)?.body).toBe(body);
+          counted.replies++;
+          const came = exchange.sse ?? JSON.stringify(exchange.body);
+          expect(Buffer.from(reply.bytes?.bytes ?? []).toString('utf8')).toBe(came);
+          if (exchange.sse !== undefined) counted.streams++;
 
-        const usage = recordedUsage(exchange);
-        const { id } = exchange;
-        expect({ id, known: reply.stop !== 'unknown', ...reply.usage }).toEqual({
-          id,
-          known: true,
-          input: usage['input_tokens'] ?? 0,
-          output: usage['output_tokens'] ?? 0,
-          cacheRead: usage['cache_read_input_tokens'] ?? 0,
-          cacheWrite: usage['cache_creation_input_tokens'] ?? 0,
-        });
-        if ((reply.usage?.cacheRead ?? 0) > 0) counted.cached++;
-        const back = sentBack(exchange, conversation.slice(i + 1));
-        if (back === undefined) continue;
-        counted.returned++;
-        expect({ id, content: joined(encoded(reply)) }).toEqual({ id, content: joined(back) });
-      }
-    console.log('recorded Anthropic exchanges:', counted);
-    expect(counted.replies).toBeGreaterThan(130);
-    expect(counted.returned).toBeGreaterThan(40);
-    expect(counted.streams).toBeGreaterThan(10);
-    expect(counted.cached).toBeGreaterThan(0);
-  });
+          const usage = recordedUsage(exchange);
+          const { id } = exchange;
+          expect({ id, known: reply.stop !== 'unknown', ...reply.usage }).toEqual({
+            id,
+            known: true,
+            input: usage['input_tokens'] ?? 0,
+            output: usage['output_tokens'] ?? 0,
+            cacheRead: usage['cache_read_input_tokens'] ?? 0,
+            cacheWrite: usage['cache_creation_input_tokens'] ?? 0,
+          });
+          if ((reply.usage?.cacheRead ?? 0) > 0) counted.cached++;
+          const back = sentBack(exchange, conversation.slice(i + 1));
+          if (back === undefined) continue;
+          counted.returned++;
+          expect({ id, content: joined(encoded(reply)) }).toEqual({ id, content: joined(back) });
+        }
+      console.log('recorded Anthropic exchanges:', counted);
+      expect(counted.replies).toBeGreaterThan(130);
+      expect(counted.returned).toBeGreaterThan(40);
+      expect(counted.streams).toBeGreaterThan(10);
+      expect(counted.cached).toBeGreaterThan(0);
+    },
+  );
 
   test('every block goes back with every member that it came with', async () => {
     for (const { body } of exchanges) {
@@ -222,7 +226,7 @@ const WHOLE_BYTES_MAX = 3300;
 const SAMPLED = 40;
 
 describe.skipIf(recordedMissing !== undefined)('a stream cut anywhere is the same reply', () => {
-  test('into single bytes: every stream at every byte at once', { timeout: 120_000 }, async () => {
+  test('into single bytes: every stream at every byte at once', { timeout: 240_000 }, async () => {
     let cuts = 0;
     for (const { id, bytes } of streams) {
       const singles = Array.from(bytes, (_, i) => bytes.subarray(i, i + 1));
@@ -255,26 +259,30 @@ describe.skipIf(recordedMissing !== undefined)('a stream cut anywhere is the sam
     expect(counted.everywhere).toBeGreaterThan(5);
   });
 
-  test('and ended anywhere before its last event it is no reply, but its bytes are kept', async () => {
-    const counted = { cuts: 0 };
-    for (const { id, bytes } of streams) {
-      const last = bytes.indexOf('"message_stop"');
-      if (last < 0) continue;
-      const ends = sample(integer({ min: 0, max: last }), { numRuns: 12, seed: last });
-      for (const end of [...ends, last]) {
-        const { reply } = await sendTo(served(() => chunked([bytes.subarray(0, end)])).model);
-        expect({ id, end, ...reply }).toMatchObject({
-          id,
-          end,
-          kind: 'failed',
-          problem: { kind: 'interrupted' },
-          maybeBilled: true,
-        });
-        expect(reply.bytes?.bytes.length ?? 0).toBe(end);
-        counted.cuts++;
+  test(
+    'and ended anywhere before its last event it is no reply, but its bytes are kept',
+    { timeout: 120_000 },
+    async () => {
+      const counted = { cuts: 0 };
+      for (const { id, bytes } of streams) {
+        const last = bytes.indexOf('"message_stop"');
+        if (last < 0) continue;
+        const ends = sample(integer({ min: 0, max: last }), { numRuns: 12, seed: last });
+        for (const end of [...ends, last]) {
+          const { reply } = await sendTo(served(() => chunked([bytes.subarray(0, end)])).model);
+          expect({ id, end, ...reply }).toMatchObject({
+            id,
+            end,
+            kind: 'failed',
+            problem: { kind: 'interrupted' },
+            maybeBilled: true,
+          });
+          expect(reply.bytes?.bytes.length ?? 0).toBe(end);
+          counted.cuts++;
+        }
       }
-    }
-    console.log('streams ended early:', counted);
-    expect(counted.cuts).toBeGreaterThan(300);
-  });
+      console.log('streams ended early:', counted);
+      expect(counted.cuts).toBeGreaterThan(300);
+    },
+  );
 });

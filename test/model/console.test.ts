@@ -79,4 +79,4 @@ export default defineConfig({ agents: [], providers: [gateway] });
   const folder = join(place.folder, '.onrecord');
   for (const name of readdirSync(folder))
     expect([name, readFileSync(join(folder, name)).includes(KEY)]).toEqual([name, false]);
-});
+}, 120_000);

@@ -200,7 +200,7 @@ export default defineConfig({ agents: [], providers: [chatServer({ name: 'local'
       providers: [{ provider: 'local', answer: { kind: 'answers', models: ['llama'] } }, {}, {}],
     });
     expect(json.stdout).not.toContain(KEY);
-  });
+  }, 120_000);
 
   test('an agent file with a model that nobody knows says so at its place', async () => {
     const place = project({ 'agents/clerk.yaml': 'name: clerk\ninstructions: Help.\nmodel: acme/large\n' });

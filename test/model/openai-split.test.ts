@@ -117,7 +117,7 @@ describe.skipIf(recordedMissing !== undefined).each(APIS)(
       }
       console.log(`${name}: ${streams.length} streams split in two at ${tried} positions`);
       expect(wrong).toEqual([]);
-    }, 120_000);
+    }, 240_000);
 
     it('read the same split at every byte at once, through the SDK and the exchange', async () => {
       for (const { bytes } of streams) {
@@ -128,7 +128,7 @@ describe.skipIf(recordedMissing !== undefined).each(APIS)(
         expect(essence(pieces.reply)).toEqual(essence(whole.reply));
         expect(pieces.deltas).toEqual(whole.deltas);
       }
-    }, 120_000);
+    }, 240_000);
 
     it('are no answer when they end early, wherever that is', () => {
       let tried = 0;
@@ -149,7 +149,7 @@ describe.skipIf(recordedMissing !== undefined).each(APIS)(
       }
       console.log(`${name}: ${streams.length} streams cut at ${tried} positions`);
       expect(wrong).toEqual([]);
-    }, 120_000);
+    }, 240_000);
 
     it('read the same over a socket in random pieces, and cut there they are interrupted', async () => {
       const picked = streams.filter((_, i) => i % 5 === 0);
@@ -180,6 +180,6 @@ describe.skipIf(recordedMissing !== undefined).each(APIS)(
           maybeBilled: true,
         });
       }
-    });
+    }, 120_000);
   },
 );

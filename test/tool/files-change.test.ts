@@ -268,7 +268,7 @@ describe('what-is-shown-is-what-happens', () => {
       }),
       { numRuns: 60 },
     );
-  });
+  }, 120_000);
 });
 
 describe('a-crash-is-settled-by-asking-the-file', () => {

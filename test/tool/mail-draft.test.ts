@@ -108,7 +108,7 @@ describe('what-was-written-is-what-another-program-reads', () => {
       }),
       { numRuns: 200 },
     );
-  });
+  }, 120_000);
 });
 
 describe('a-broken-header-is-refused-before-anyone-is-asked', () => {
