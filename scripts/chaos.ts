@@ -29,7 +29,7 @@ if (values.plant !== undefined && values.plant !== 'fencing')
 
 const seed = Number(values.seed);
 say(`seed ${seed}: ${values.workers} workers, ${values.sessions} sessions, ${values.seconds} s of faults`);
-const { problems, takeoverMs, undisturbedMs, ...counts } = await runChaos({
+const { problems, takeoverMs, undisturbedMs, claimMs, ...counts } = await runChaos({
   seed,
   seconds: Number(values.seconds),
   sessions: Number(values.sessions),
@@ -43,6 +43,7 @@ for (const [name, count] of Object.entries(counts)) say(`${name.padEnd(14)} ${co
 for (const [what, all] of [
   ['takeovers after kill -9, no other fault meanwhile', undisturbedMs],
   ['all takeovers after kill -9', takeoverMs],
+  ['claims of new sessions, with faults or without', claimMs],
 ] as const)
   say(`${what}: ${all.length}, p50 ${share(all, 0.5)}, p99 ${share(all, 0.99)}, longest ${share(all, 1)}`);
 for (const problem of problems) say(`✗ ${problem}`);

@@ -35,13 +35,17 @@ export type Chaos = Checked & {
   readonly takeoverMs: readonly number[];
   /** Those in which no other worker was killed or frozen meanwhile. */
   readonly undisturbedMs: readonly number[];
+  /** Milliseconds from a message until a worker had its new session, in order: what a claim takes on this machine. */
+  readonly claimMs: readonly number[];
   readonly jobsLeft: number;
   readonly leasesLeft: number;
 };
 
 const ROOT = join(import.meta.dirname, '../..');
-/** After the last fault everything has to come to its end within this time. */
-const HEAL_MS = 90_000;
+/** After the last fault everything has to come to its end; this only ends a wait in vain. */
+const HEAL_MS = 180_000;
+/** On a machine where workers take long to start there are fewer faults in the time: it goes on until there were so many kills. */
+const KILLS_MIN = 6;
 const LOOK_MS = 25;
 /** Longer than a lease: what is frozen so long has been taken over from. */
 const FREEZE_LONG_MS = 17_000;
@@ -75,7 +79,7 @@ export const runChaos = async (options: ChaosOptions): Promise<Chaos> => {
   }
 };
 
-type Watched = { readonly epoch: number; readonly since: number };
+type Watched = { readonly epoch: number; readonly since: number; readonly isNew: boolean };
 
 class ChaosRun {
   readonly #options: ChaosOptions;
@@ -86,6 +90,7 @@ class ChaosRun {
   readonly #sessions: string[] = [];
   readonly #watched = new Map<string, Watched>();
   readonly #takeovers: { readonly ms: number; readonly since: number }[] = [];
+  readonly #claims: { readonly ms: number }[] = [];
   /** When a worker was killed or frozen, or began to go on. */
   readonly #faultsAt: number[] = [];
   readonly #counts = { kills: 0, freezes: 0, approvals: 0, settled: 0 };
@@ -143,6 +148,7 @@ class ChaosRun {
       problems: [...stuck, ...checked.problems],
       takeoverMs: inOrder(this.#takeovers),
       undisturbedMs: inOrder(undisturbed),
+      claimMs: inOrder(this.#claims),
     };
   }
 
@@ -175,7 +181,10 @@ class ChaosRun {
         key: `key-${n}`,
         tenant: `t${n % 5}`,
       });
-      if (sent) this.#sessions.push(sent.session);
+      if (sent) {
+        this.#sessions.push(sent.session);
+        this.#watched.set(sent.session, { epoch: 0, since: performance.now(), isNew: true });
+      }
       await pause(every * 2 * this.#random());
     }
   }
@@ -185,15 +194,15 @@ class ChaosRun {
     return this.#options.plant === 'fencing' ? 0.3 : 0.75;
   }
 
-  /** Kills and freezes, but never the last one that runs: then there would be nobody to take over. */
+  /** Freezes and kills, a freeze first; never the last one that runs: then there would be nobody to take over. */
   async #nemesis(): Promise<void> {
-    while (this.#faults) {
+    while (this.#faults || (this.#counts.kills < KILLS_MIN && !this.#over)) {
       await pause(300 + this.#random() * 1500);
       const victims = this.#running;
       const victim = victims[Math.floor(this.#random() * victims.length)];
-      if (!victim || victims.length < 2 || !this.#faults) continue;
+      if (!victim || victims.length < 2 || this.#over) continue;
       const fate = this.#random();
-      if (fate < this.#kills) await this.#killOne(victim);
+      if (this.#counts.freezes > 0 && fate < this.#kills) await this.#killOne(victim);
       else this.#freezeOne(victim);
     }
   }
@@ -206,7 +215,8 @@ class ChaosRun {
     this.#counts.kills++;
     const since = performance.now();
     this.#faultsAt.push(since);
-    for (const { name, epoch } of rows) this.#watched.set(name, { epoch: Number(epoch), since });
+    for (const { name, epoch } of rows)
+      this.#watched.set(name, { epoch: Number(epoch), since, isNew: false });
     setTimeout(() => !this.#over && this.#start(), 200 + this.#random() * 1000);
   }
 
@@ -221,7 +231,7 @@ class ChaosRun {
     );
   }
 
-  /** A session counts as taken over when it has another epoch, or has nothing left to do. */
+  /** A session counts as taken over when it has another epoch, or has nothing left to do; a new one when it has one. */
   async #watchTakeovers(): Promise<void> {
     while (!this.#over) {
       await pause(LOOK_MS);
@@ -234,8 +244,10 @@ class ChaosRun {
         const watched = this.#watched.get(name);
         if (!watched || (canGoOn && Number(epoch) === watched.epoch)) continue;
         this.#watched.delete(name);
-        if (canGoOn || Number(epoch) !== watched.epoch)
-          this.#takeovers.push({ ms: performance.now() - watched.since, since: watched.since });
+        const ms = performance.now() - watched.since;
+        if (watched.isNew) this.#claims.push({ ms });
+        else if (canGoOn || Number(epoch) !== watched.epoch)
+          this.#takeovers.push({ ms, since: watched.since });
       }
     }
   }
