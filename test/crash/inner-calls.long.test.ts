@@ -20,9 +20,9 @@ describe('killed', () => {
     const matrix = await matrixOf('errands', 'simulated', true);
     expect(bad(matrix)).toEqual([]);
     expect(matrix.results.length).toBeGreaterThan(1000);
-  }, 240_000);
+  }, 900_000);
 
   it('errands, with SIGKILL', async () => {
     expect(bad(await matrixOf('errands', 'real', false))).toEqual([]);
-  }, 240_000);
+  }, 900_000);
 });

@@ -29,11 +29,11 @@ describe('killed at every boundary', () => {
       const tools = doubtful.flatMap(({ inDoubt }) => inDoubt.map(({ tool }) => tool));
       expect(new Set(tools)).toEqual(new Set(['send']));
     },
-    120_000,
+    240_000,
   );
 
   it('planted: a tool that leaves a trace each time it is run is found', async () => {
     const { results } = await matrixOf('fickleErrands');
     expect(results.some(({ verdict }) => verdict === 'other-end')).toBe(true);
-  }, 120_000);
+  }, 240_000);
 });

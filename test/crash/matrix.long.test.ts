@@ -28,7 +28,7 @@ describe('killed at every pair of boundaries', () => {
     expect(new Set(calls.map(({ tool, effect }) => `${tool} ${effect}`))).toEqual(
       new Set(['delivery.call once']),
     );
-  }, 120_000);
+  }, 900_000);
 });
 
 describe('killed with SIGKILL', () => {
@@ -37,7 +37,7 @@ describe('killed with SIGKILL', () => {
     const real = await matrixOf(SMALL, { mode: 'real' });
     expect(real.boundaries).toEqual(simulated.boundaries);
     expect(told(real.results)).toEqual(told(simulated.results));
-  }, 240_000);
+  }, 900_000);
 
   it('and killed again while it asks what has become of a call', async () => {
     const { boundaries } = await matrixOf(SMALL, { only: [1] });
@@ -51,5 +51,5 @@ describe('killed with SIGKILL', () => {
     expect(again.map(({ struck }) => struck[1]?.point)).toEqual(['reconcile.before', 'reconcile.after']);
     for (const one of again)
       expect(told((await matrixOf(SMALL, { mode: 'real', only: one.kill })).results)).toEqual(told([one]));
-  }, 240_000);
+  }, 900_000);
 });

@@ -50,7 +50,7 @@ describe.skipIf(reason !== undefined)(`several hosts in one URL${skipped}`, { ti
       await first.stop();
       await second.stop();
     });
-    const options: PostgresOptions = { clock: hurried, answerMs: 2000 };
+    const options: PostgresOptions = { clock: hurried };
     const store = await openPostgres(both(url, first, second), options);
     await put(store, 'before');
     await soon('the standby has it', async () =>
@@ -167,7 +167,7 @@ describe.skipIf(reason !== undefined)(`durability "replicated"${skipped}`, { tim
   });
 
   test('what came back unconfirmed from a crash is not acknowledged, nor shown, before the standby has it', async () => {
-    const store = await openPostgres(url, { durability: 'replicated', answerMs: 2000 });
+    const store = await openPostgres(url, { durability: 'replicated' });
     await put(store, 'confirmed');
     const receiver = await receiverOf(standby);
     process.kill(receiver, 'SIGSTOP');
