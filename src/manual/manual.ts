@@ -56,13 +56,17 @@ export const readManual = (folder: string = MANUAL_FOLDER): Manual => {
 
 const pagesIn = (root: string, folder: string, depth: number = 1): readonly string[] => {
   if (depth > DEPTH_MAX || !existsSync(join(root, folder))) return [];
-  return readdirSync(join(root, folder), { withFileTypes: true })
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = posix.join(folder, entry.name);
-      if (entry.isDirectory()) return pagesIn(root, path, depth + 1);
-      return entry.isFile() && entry.name.endsWith('.md') ? [path] : [];
-    });
+  return (
+    readdirSync(join(root, folder), { withFileTypes: true })
+      // What an example that runs leaves behind is no page, and may be gone before it was looked into.
+      .filter(({ name }) => !name.startsWith('.'))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .flatMap((entry) => {
+        const path = posix.join(folder, entry.name);
+        if (entry.isDirectory()) return pagesIn(root, path, depth + 1);
+        return entry.isFile() && entry.name.endsWith('.md') ? [path] : [];
+      })
+  );
 };
 
 /** Read when it is asked for: a command that prints one page needs no other. */

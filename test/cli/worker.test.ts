@@ -37,7 +37,7 @@ describe.skipIf(reason !== undefined)(`onrecord worker${skipped}`, { timeout: 24
     const url = server.unmigrated();
     const project = configured(url, "dispatch: 'pg-boss', work: { tenants: { '*': 3 } }");
     expect((await project.onrecord(['migrate'])).stdout).toContain('queue of its workers');
-    const worker = spawn(process.execPath, [BIN, 'worker', '--drain', '1s'], { cwd: project.folder });
+    const worker = spawn(process.execPath, [BIN, 'worker', '--drain', '30s'], { cwd: project.folder });
     onTestFinished(() => void worker.kill('SIGKILL'));
     let errors = '';
     worker.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));

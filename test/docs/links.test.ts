@@ -4,6 +4,16 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../cli/project.ts';
 
+/** Not in what an example leaves behind while it runs: it may be gone before it was looked into. */
+const pagesIn = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return pagesIn(path);
+      return entry.name.endsWith('.md') ? [path] : [];
+    });
+
 const PAGES = [
   'README.md',
   'ARCHITECTURE.md',
@@ -11,11 +21,7 @@ const PAGES = [
   'CONTRIBUTING.md',
   'GLOSSARY.md',
   ...['docs', 'notes', 'examples', 'deploy'].flatMap((folder) =>
-    existsSync(join(ROOT, folder))
-      ? readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-          .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
-          .map((name) => join(folder, name))
-      : [],
+    existsSync(join(ROOT, folder)) ? pagesIn(folder) : [],
   ),
 ];
 

@@ -114,6 +114,16 @@ describe('what a page cannot do', () => {
     expect(linksIn(html).filter((link) => /^(?:javascript|data):/.test(link))).toEqual([]);
   });
 
+  it('lie in a hidden folder, as what an example writes while it runs', () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'docs'));
+    writeFileSync(join(folder, 'docs/README.md'), '# Contents\n');
+    mkdirSync(join(folder, 'examples/01-hello/.onrecord'), { recursive: true });
+    writeFileSync(join(folder, 'examples/01-hello/README.md'), '# Hello\n');
+    writeFileSync(join(folder, 'examples/01-hello/.onrecord/note.md'), '# Mine\n');
+    expect([...readManual(folder).pages.keys()]).toEqual(['docs/README.md', 'examples/01-hello/README.md']);
+  });
+
   it('lead to files that no page names, or out of the folder', () => {
     const get = hostilePages();
     for (const path of ['/secret.txt', '/package.json', '/../../etc/passwd', '/%2e%2e/secret.txt', '/docs/'])
