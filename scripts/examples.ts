@@ -9,7 +9,7 @@ import { noPostgres, PostgresServer } from '../test/kit/postgres-server.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const EXAMPLES = join(ROOT, 'examples');
-const COMMAND_MS = 120_000;
+const COMMAND_MS = 300_000;
 
 export const numberedExamples = (): readonly string[] =>
   readdirSync(EXAMPLES)
