@@ -74,7 +74,7 @@ describe('axe finds nothing serious', () => {
           for (const one of await seriousIn(page)) found.push(`${name}: ${one}`);
         }
         expect(found).toEqual([]);
-      }, 120_000);
+      });
 
   test('at the door, too', async () => {
     const page = await house.page('/settings', { expects: /401/ });
