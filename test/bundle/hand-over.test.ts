@@ -36,7 +36,7 @@ describe('a bundle on another machine', () => {
     expect((await ran(there, 'export', file, '--html', '-o', 'page.html')).code).toBe(0);
     expect(readFileSync(join(there.folder, 'page.html'), 'utf8')).toContain('id="approvals"');
     expect(existsSync(join(there.folder, '.onrecord'))).toBe(false);
-  }, 60_000);
+  }, 240_000);
 
   it('goes into a store, where the session is the same to the byte and can be exported again', async () => {
     const { session, there, file, here } = await made();
@@ -64,7 +64,7 @@ describe('a bundle on another machine', () => {
     copyFileSync(join(here.folder, `${session}.onrecord`), join(there.folder, file));
     expect((await ran(there, 'import', file)).stdout).toContain('was there up to an earlier event');
     expect((await ran(there, 'verify', '--all')).code).toBe(0);
-  }, 60_000);
+  }, 240_000);
 
   it('that is damaged is named and refused, and leaves the store as it was', async () => {
     const { there, file, session } = await made();
@@ -87,7 +87,7 @@ describe('a bundle on another machine', () => {
     expect((await ran(there, 'verify', file)).code).toBe(6);
     writeFileSync(path, 'hello');
     expect((await ran(there, 'verify', file)).stderr).toContain('bundle-invalid');
-  }, 60_000);
+  }, 240_000);
 
   it('is never written over a file that is there, nor made of a damaged record, and says what was removed', async () => {
     const { here, session } = await made();
@@ -121,5 +121,5 @@ describe('a bundle on another machine', () => {
     const byFile = await here.process(['export', session, '--redact', '@rules.txt', '-o', 'x.onrecord']);
     expect([byFile.code, byFile.stderr]).toEqual([2, expect.stringContaining('redaction-matched-nothing')]);
     expect(existsSync(join(here.folder, 'x.onrecord'))).toBe(false);
-  }, 60_000);
+  }, 240_000);
 });

@@ -50,7 +50,7 @@ test.each(all.map((golden) => [golden.name, golden] as const))('%s is shown', (_
   expect(standing(reading.state).turns).toBeGreaterThan(0);
 });
 
-test('the console proves, replays and shows all of them', { timeout: 120_000 }, async () => {
+test('the console proves, replays and shows all of them', { timeout: 240_000 }, async () => {
   const place = project({ 'onrecord.config.ts': 'export default { agents: [] };\n' });
   for (const [at, golden] of all.entries()) {
     const file = `${at}.db`;
@@ -110,7 +110,10 @@ const PLANTED = [
   },
 ] as const;
 
-describe('a change that is planted in the source is found', () => {
+/** Ends a hopeless wait. */
+const CHECK_MS = 120_000;
+
+describe('a change that is planted in the source is found', { timeout: 2 * CHECK_MS }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'onrecord-golden-'));
   for (const part of ['src', 'test/kit', 'test/golden', 'package.json'])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
@@ -121,7 +124,7 @@ describe('a change that is planted in the source is found', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['test/kit/child-golden.ts'], {
       cwd: folder,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: CHECK_MS,
     });
     return { code: status, text: stdout + stderr };
   };

@@ -10,7 +10,7 @@ const BIN = join(
   import.meta.dirname,
   `../../node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,
 );
-const START_MS = 60_000;
+const START_MS = 110_000;
 
 /** Why no server can run here; undefined where one can. */
 export const noRestate = (): string | undefined =>

@@ -54,7 +54,7 @@ describe('a backup', () => {
       await writer.kill();
     }
     console.log(`8 copies beside 2 writers, with ${sizes.join(', ')} events`);
-  }, 120_000);
+  }, 240_000);
 
   it('on the command line is proved, never put over a file that is there, and leaves nothing behind', async () => {
     const project = new Project();
@@ -73,7 +73,7 @@ describe('a backup', () => {
     );
     const left = [...readdirSync(project.folder), ...readdirSync(join(project.folder, '.onrecord'))];
     expect(left.filter((name) => name.includes('part'))).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   it('of a damaged store is not made', async () => {
     const project = new Project();
@@ -85,7 +85,7 @@ describe('a backup', () => {
     const ran = await project.onrecord(['backup', 'copy.db']);
     expect([ran.code, ran.stderr]).toEqual([7, expect.stringContaining('store-copy-damaged')]);
     expect(existsSync(join(project.folder, 'copy.db'))).toBe(false);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe('a restore', () => {
@@ -105,7 +105,7 @@ describe('a restore', () => {
     expect((await project.onrecord(['verify', '--all'])).stdout).toContain(
       '2 sessions of the store, all whole',
     );
-  }, 60_000);
+  }, 240_000);
 
   it('is refused while another process has the store open, and changes nothing then', async () => {
     const path = tempFile();
@@ -122,7 +122,7 @@ describe('a restore', () => {
     await writer.kill();
     const store = openSqlite(path);
     expect((await store.read('s')).length).toBeGreaterThanOrEqual(acknowledged(writer.lines));
-  }, 60_000);
+  }, 240_000);
 
   it('is refused while a store of this very process has it open', async () => {
     const path = tempFile();
@@ -147,7 +147,7 @@ describe('a restore', () => {
     expect(readdirSync(join(project.folder, '.onrecord')).some((name) => name.includes('replaced'))).toBe(
       true,
     );
-  }, 60_000);
+  }, 240_000);
 
   it('in the moment in which a store is opened is noticed: nothing is written into the old file', async () => {
     const path = tempFile();
@@ -178,5 +178,5 @@ describe('a restore', () => {
     expect((await project.onrecord(['restore', 'copy.db'])).code).not.toBe(0);
     expect((await project.onrecord(['restore', 'nothing.db'])).stderr).toContain('file-not-readable');
     expect((await project.onrecord(['verify', session])).code).toBe(0);
-  }, 60_000);
+  }, 240_000);
 });

@@ -13,26 +13,34 @@ const crashed = async (candidate: Candidate): ReturnType<typeof crashSuite> =>
     exams: [{ name: candidate.scenario.name, candidates: new Map([['one', async () => candidate]]) }],
   });
 
-test('every kill is counted beforehand, and a person who was wrong about a call in doubt is no fault of the agent', async () => {
-  const said: CrashProgress[] = [];
-  const files = await readExams('examples/crash', ROOT);
-  const report = await crashSuite({
-    exams: examsFor({ cwd: ROOT, config: async () => ({ agents: [] }) }, files, []),
-    onProgress: (progress) => said.push(progress),
-  });
-  const [found] = report.scenarios;
-  expect(found).toMatchObject({ scenario: 'stockroom/driver-called-or-not', inDoubt: 2, wrong: [] });
-  expect([report.planned, report.tried]).toEqual([found?.boundaries, found?.boundaries]);
-  expect(new Set(said.map(({ all }) => all))).toEqual(new Set([report.planned]));
-  expect(said.map(({ done }) => done)).toEqual(said.map((_, i) => i + 1));
-});
+test(
+  'every kill is counted beforehand, and a person who was wrong about a call in doubt is no fault of the agent',
+  { timeout: 240_000 },
+  async () => {
+    const said: CrashProgress[] = [];
+    const files = await readExams('examples/crash', ROOT);
+    const report = await crashSuite({
+      exams: examsFor({ cwd: ROOT, config: async () => ({ agents: [] }) }, files, []),
+      onProgress: (progress) => said.push(progress),
+    });
+    const [found] = report.scenarios;
+    expect(found).toMatchObject({ scenario: 'stockroom/driver-called-or-not', inDoubt: 2, wrong: [] });
+    expect([report.planned, report.tried]).toEqual([found?.boundaries, found?.boundaries]);
+    expect(new Set(said.map(({ all }) => all))).toEqual(new Set([report.planned]));
+    expect(said.map(({ done }) => done)).toEqual(said.map((_, i) => i + 1));
+  },
+);
 
 const WORDS = ['suite', 'run', 'examples/bookkeeping-clerk', '--crash', '--filter', 'correction-edited'];
 
-test('the command ends for all rows that a person edits, and says how many kills there were', async () => {
-  const { code, stdout } = await onStage(ROOT, {}, WORDS);
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/✓ 1 scenario, \d+ kills, 0 wrong/)]);
-});
+test(
+  'the command ends for all rows that a person edits, and says how many kills there were',
+  { timeout: 240_000 },
+  async () => {
+    const { code, stdout } = await onStage(ROOT, {}, WORDS);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/✓ 1 scenario, \d+ kills, 0 wrong/)]);
+  },
+);
 
 /** Says of every call that it has not happened, whatever has. */
 const forgetful = (agent: Agent): Agent => ({

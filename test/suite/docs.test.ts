@@ -19,6 +19,9 @@ const LINES = [...PAGE.matchAll(/^onrecord suite ([^>\n]+?)(?: > .+)?$/gm)].map(
   words.split(' '),
 );
 
+/** Ends a hopeless wait: all shipped scenarios are played, several times over. */
+const ALL_MS = 240_000;
+
 const optionsOf = ({ options }: Command): readonly string[] =>
   options.flatMap(({ flags }) => flags.match(/--[-a-z]+/g) ?? []);
 
@@ -30,7 +33,7 @@ it('every command line has actions and options that exist', () => {
   for (const [action] of LINES) expect(['init', 'run', 'record', 'compare']).toContain(action);
 });
 
-it('the commands about the examples run as they stand', async () => {
+it('the commands about the examples run as they stand', { timeout: ALL_MS }, async () => {
   const run = LINES.filter((words) => words.some((word) => word.startsWith('examples'))).filter(
     (words) => !words.some((word) => ['--model', '--update', '--faults', ...RECORDED].includes(word)),
   );
@@ -67,7 +70,7 @@ it('its tables name every key, and no other', () => {
   for (const kind of staged) expect(PAGE).toMatch(new RegExp(`^\\| .*\`${kind}\`.* \\|`, 'm'));
 });
 
-it('a plan of faults is in force in every run', async () => {
+it('a plan of faults is in force in every run', { timeout: ALL_MS }, async () => {
   const made = project({ 'plan.yaml': '- { at: append.after, what: response.received, do: crash }\n' });
   mkdirSync(join(made.folder, 'out'));
   const plan = join(made.folder, 'plan.yaml');

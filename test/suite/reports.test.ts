@@ -99,6 +99,7 @@ test.skipIf(chromium === undefined)(
     expect(dom).toContain('<title>Suite: 1 scenario</title>');
     expect(dom).toContain('<details class="exam  other" open="">');
   },
+  120_000,
 );
 
 test('the summary is a table that nothing breaks out of', async () => {

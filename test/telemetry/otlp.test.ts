@@ -25,7 +25,13 @@ const span = (turn: number): Span => {
 };
 
 const settingsOf = (collector: Collector, more: Readonly<Record<string, string>> = {}) => {
-  const settings = otlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, ...more });
+  const settings = otlpSettings({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+    // Sent when a test says so, however long that takes.
+    OTEL_BSP_SCHEDULE_DELAY: '3600000',
+    OTEL_METRIC_EXPORT_INTERVAL: '3600000',
+    ...more,
+  });
   if (!settings) throw new Error('the endpoint is named');
   return settings;
 };

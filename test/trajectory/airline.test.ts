@@ -82,7 +82,7 @@ describe.skipIf(missing.length > 0)('recorded conversations', () => {
 
   test(
     'all 120 reproduce: results, executions, requests and end state',
-    { timeout: 60 * SECONDS },
+    { timeout: 300 * SECONDS },
     async () => {
       const { recordings } = data();
       const stage = await Stage.open(data(), { recordings, folder: freshFolder() });
@@ -134,7 +134,7 @@ describe.skipIf(missing.length > 0)('recorded conversations', () => {
 
   test(
     'killed at random moments, six conversations on one log end as recorded and no write runs twice',
-    { timeout: 90 * SECONDS },
+    { timeout: 600 * SECONDS },
     async () => {
       const seed = Number(process.env['AIRLINE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
       process.stdout.write(`airline: AIRLINE_SEED=${seed}\n`);
@@ -151,7 +151,7 @@ describe.skipIf(missing.length > 0)('recorded conversations', () => {
 
   test(
     'a write whose process dies before the log knows is answered from its key, not carried out again',
-    { timeout: 60 * SECONDS },
+    { timeout: 300 * SECONDS },
     async () => {
       const folder = freshFolder();
       await inPairs(SAMPLE, async (id) => {
@@ -166,7 +166,7 @@ describe.skipIf(missing.length > 0)('recorded conversations', () => {
 
   test(
     'a person rejects every write: the database stays as it was and the history is valid',
-    { timeout: 60 * SECONDS },
+    { timeout: 300 * SECONDS },
     async () => {
       const recordings = data().recordings.filter(
         ({ id, write_calls }) => SAMPLE.includes(id) || write_calls.length > 4,
@@ -202,7 +202,7 @@ describe.skipIf(missing.length > 0)('recorded conversations', () => {
 
   test(
     'the command says how many reproduce, and ends with 1 where one does not',
-    { timeout: 60 * SECONDS },
+    { timeout: 300 * SECONDS },
     () => {
       const good = spawnSync(process.execPath, [COMMAND, '--only', 'airline-t14-r0'], { encoding: 'utf8' });
       expect(good.stdout).toContain('1 of 1 conversations reproduce');
@@ -224,7 +224,7 @@ describe.skipIf(missing.length > 0)('recorded conversations', () => {
   );
 });
 
-test('without the recordings the command says where they come from', { timeout: 30 * SECONDS }, () => {
+test('without the recordings the command says where they come from', { timeout: 120 * SECONDS }, () => {
   const { status, stderr } = spawnSync(process.execPath, [COMMAND, '--data', freshFolder()], {
     encoding: 'utf8',
   });

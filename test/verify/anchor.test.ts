@@ -62,7 +62,7 @@ describe('an anchor', () => {
       expect.stringContaining(`the log ends at event ${asked}: its end was cut off`),
     ]);
     expect((await project.onrecord(['verify', '--all', '--anchor', 'a.json'])).code).toBe(7);
-  }, 60_000);
+  }, 240_000);
 
   it('finds a history that was written anew with every hash and decision right', async () => {
     const project = new Project();
@@ -76,7 +76,7 @@ describe('an anchor', () => {
     expect((await project.onrecord(['verify', '--all'])).code).toBe(0);
     const ran = await project.onrecord(['verify', '--all', '--anchor', 'a.json']);
     expect([ran.code, ran.stdout]).toEqual([7, expect.stringContaining('the log was written anew')]);
-  }, 60_000);
+  }, 240_000);
 
   it('finds a session that is gone as a whole', async () => {
     const project = new Project();
@@ -90,7 +90,7 @@ describe('an anchor', () => {
     expect((await project.onrecord(['verify', '--all'])).code).toBe(0);
     const ran = await project.onrecord(['verify', '--all', '--anchor', 'a.json']);
     expect([ran.code, ran.stdout]).toEqual([7, expect.stringContaining(`Session ${session} is gone`)]);
-  }, 60_000);
+  }, 240_000);
 
   it('that was signed holds only as it was signed, and only with the key that is named', async () => {
     const project = new Project();
@@ -130,7 +130,7 @@ describe('an anchor', () => {
       ]);
     }
     expect((await project.onrecord(['anchor', session, '--key', mine.open])).stderr).toContain('key-invalid');
-  }, 120_000);
+  }, 240_000);
 
   it('every flipped bit of a signed one is found', async () => {
     const project = new Project();
@@ -153,5 +153,5 @@ describe('an anchor', () => {
     }
     console.log(`${bytes.length * 8} bits of an anchor flipped, ${found} found`);
     expect(found).toBe(bytes.length * 8);
-  }, 60_000);
+  }, 240_000);
 });
