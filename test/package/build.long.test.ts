@@ -85,5 +85,5 @@ describe('a build', () => {
       await buildPackage(folder, ['model/neutral']);
       expect(filesIn(folder)).toEqual(before);
     });
-  }, 120_000);
+  }, 600_000);
 });

@@ -9,7 +9,7 @@ import { empty, installed, packed, shell } from './packed.ts';
 let tarball: string;
 beforeAll(() => {
   tarball = packed();
-}, 240_000);
+}, 600_000);
 
 /** Every entry point, as a program in strict mode sees it; libraries are checked, too. */
 const PROGRAM = `

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { ROOT } from '../cli/project.ts';
 
-const INSTALL_MS = 180_000;
+const INSTALL_MS = 400_000;
 export const home: string = mkdtempSync(join(tmpdir(), 'onrecord-package-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 

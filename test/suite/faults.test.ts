@@ -99,32 +99,36 @@ type Printed = {
 /** Without how long it took. */
 const bare = (text: string): string => text.replaceAll(/[\d.]+ m?s\b/g, '');
 
-test('chance comes from a seed that is printed and taken back, and is counted', async () => {
-  const plan = join(tempFolder(), 'plan.yaml');
-  writeFileSync(
-    plan,
-    [
-      '- { at: call.before, do: error, probability: 0.2 }',
-      '- { at: request.stream, do: cut, probability: 0.2 }',
-      '- { at: append.before, do: disk-full, probability: 0.05 }',
-    ].join('\n'),
-  );
-  const words = ['suite', 'run', 'examples', '--filter', 'research', '--faults', plan];
-  const drawn = await onStage(ROOT, {}, words);
-  const [, seed = ''] = /seed (\d+)/.exec(drawn.stdout) ?? [];
-  expect(drawn.stdout).toMatch(/call\.before, probability 0\.2: error +came \d+ of \d+ times/);
-  const again = await onStage(ROOT, {}, [...words, '--seed', seed]);
-  expect(bare(again.stdout)).toBe(bare(drawn.stdout));
-  const counts = async (given: string): Promise<readonly number[]> => {
-    const { stdout } = await onStage(ROOT, {}, [...words, '--seed', given, '--json']);
-    const { runs, seed: said } = JSON.parse(stdout) as Printed;
-    expect(said).toBe(Number(given));
-    return runs.flatMap(({ chance }) => chance.map(({ came }) => came));
-  };
-  const [one, other] = [await counts('1'), await counts('2')];
-  expect(one).not.toEqual(other);
-  expect(one.reduce((sum, came) => sum + came, 0)).toBeGreaterThan(0);
-});
+test(
+  'chance comes from a seed that is printed and taken back, and is counted',
+  { timeout: 240_000 },
+  async () => {
+    const plan = join(tempFolder(), 'plan.yaml');
+    writeFileSync(
+      plan,
+      [
+        '- { at: call.before, do: error, probability: 0.2 }',
+        '- { at: request.stream, do: cut, probability: 0.2 }',
+        '- { at: append.before, do: disk-full, probability: 0.05 }',
+      ].join('\n'),
+    );
+    const words = ['suite', 'run', 'examples', '--filter', 'research', '--faults', plan];
+    const drawn = await onStage(ROOT, {}, words);
+    const [, seed = ''] = /seed (\d+)/.exec(drawn.stdout) ?? [];
+    expect(drawn.stdout).toMatch(/call\.before, probability 0\.2: error +came \d+ of \d+ times/);
+    const again = await onStage(ROOT, {}, [...words, '--seed', seed]);
+    expect(bare(again.stdout)).toBe(bare(drawn.stdout));
+    const counts = async (given: string): Promise<readonly number[]> => {
+      const { stdout } = await onStage(ROOT, {}, [...words, '--seed', given, '--json']);
+      const { runs, seed: said } = JSON.parse(stdout) as Printed;
+      expect(said).toBe(Number(given));
+      return runs.flatMap(({ chance }) => chance.map(({ came }) => came));
+    };
+    const [one, other] = [await counts('1'), await counts('2')];
+    expect(one).not.toEqual(other);
+    expect(one.reduce((sum, came) => sum + came, 0)).toBeGreaterThan(0);
+  },
+);
 
 test('chance that never came is no error: how often it could have is said', async () => {
   const { report } = await under(
