@@ -58,6 +58,9 @@ export const project = (files: Readonly<Record<string, string>>): Project => {
   };
 };
 
+/** What is no terminal is told every ten seconds how far a long command is: on a slow machine one more is a long one. */
+const withoutProgress = (stderr: string): string => stderr.replaceAll(/^ {2}◐ .*\n/gm, '');
+
 const startIn = (folder: string, args: readonly string[]): Running => {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: folder,
@@ -68,7 +71,9 @@ const startIn = (folder: string, args: readonly string[]): Running => {
   child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text));
   const done = new Promise<Output>((resolve) => {
-    child.on('close', (code) => resolve({ ...texts, code: code ?? -1 }));
+    child.on('close', (code) =>
+      resolve({ stdout: texts.stdout, stderr: withoutProgress(texts.stderr), code: code ?? -1 }),
+    );
   });
   const said = (words: string | RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -117,7 +122,12 @@ export const onStage = async (
     once: noSignal,
   };
   const code: ExitCode = await main(stage as unknown as NodeJS.Process);
-  return { code, stdout: streams.stdout.written, stderr: streams.stderr.written };
+  const stderr = streams.stderr.written;
+  return {
+    code,
+    stdout: streams.stdout.written,
+    stderr: columns === undefined ? withoutProgress(stderr) : stderr,
+  };
 };
 
 /** The first session id in an output. */
