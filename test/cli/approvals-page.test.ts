@@ -37,7 +37,7 @@ const STEPS: readonly Step[] = [...PAGE.matchAll(/^```console\n([^]*?)^```$/gm)]
 
 const squeezed = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
-describe('docs/approvals.md', () => {
+describe('docs/approvals.md', { timeout: 120_000 }, () => {
   it('prints what its commands print, in the project that its files make', async () => {
     expect(Object.keys(FILES)).toEqual([
       'agents/clerk.yaml',

@@ -208,7 +208,7 @@ const shownIn = (whole: string, written: string): boolean =>
       ),
     );
 
-describe('a card of hostile texts', () => {
+describe('a card of hostile texts', { timeout: 120_000 }, () => {
   it('reaches a terminal as text alone, at any width, with colours of ours or none', () => {
     fc.assert(
       fc.property(card, fc.constantFrom(60, 80, 120), (approval, columns) => {

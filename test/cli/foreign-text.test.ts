@@ -65,22 +65,26 @@ const clean = (
   expect({ what, found: forbiddenIn(bare, colour) }).toEqual({ what, found: undefined });
 };
 
-test('no-escape-through-any-command: on a terminal, wide and narrow, in colour and without', async () => {
-  const stage = place();
-  const run = await stage.on({ columns: 100 }, 'run', 'clerk', EVIL, '--key', 'k');
-  clean(run, true, 'run');
-  expect(run.stdout).toContain('␛');
-  const session = sessionIn(run.stdout);
-  for (const columns of [60, 130])
-    for (const words of looks(session)) {
-      const env = columns === 60 ? { NO_COLOR: '1' } : {};
-      clean(await stage.on({ columns, env }, ...words), columns !== 60, words.join(' '));
-    }
-  clean(await stage.on({ columns: 80 }, 'send', session, EVIL), true, 'send');
-  clean(await stage.on({ columns: 80 }, 'cancel', session, '--reason', EVIL), true, 'cancel');
-  clean(await stage.on({ columns: 80 }, 'resume', session), true, 'resume');
-  clean(await stage.on({ columns: 80 }, 'show', session), true, 'show after');
-});
+test(
+  'no-escape-through-any-command: on a terminal, wide and narrow, in colour and without',
+  { timeout: 120_000 },
+  async () => {
+    const stage = place();
+    const run = await stage.on({ columns: 100 }, 'run', 'clerk', EVIL, '--key', 'k');
+    clean(run, true, 'run');
+    expect(run.stdout).toContain('␛');
+    const session = sessionIn(run.stdout);
+    for (const columns of [60, 130])
+      for (const words of looks(session)) {
+        const env = columns === 60 ? { NO_COLOR: '1' } : {};
+        clean(await stage.on({ columns, env }, ...words), columns !== 60, words.join(' '));
+      }
+    clean(await stage.on({ columns: 80 }, 'send', session, EVIL), true, 'send');
+    clean(await stage.on({ columns: 80 }, 'cancel', session, '--reason', EVIL), true, 'cancel');
+    clean(await stage.on({ columns: 80 }, 'resume', session), true, 'resume');
+    clean(await stage.on({ columns: 80 }, 'show', session), true, 'show after');
+  },
+);
 
 test('no-escape-in-json-or-pipes: the value is the same, in harmless characters', async () => {
   const stage = place();

@@ -28,7 +28,7 @@ const recorded = async (): Promise<Project> => {
   return made;
 };
 
-test('a recorded scenario passes as it is, with no tool run and no desk', async () => {
+test('a recorded scenario passes as it is, with no tool run and no desk', { timeout: 120_000 }, async () => {
   const made = await recorded();
   // What lay there is gone: the results come from the recording.
   writeFileSync(join(made.folder, 'books/ledger.txt'), 'something else');

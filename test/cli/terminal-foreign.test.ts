@@ -233,7 +233,7 @@ const everyWay = (text: string, options: StageOptions): string => {
   return stdout.written + stderr.written;
 };
 
-describe('text of others', () => {
+describe('text of others', { timeout: 120_000 }, () => {
   it('never reaches the stream raw, by any way, and without a terminal there is no escape at all', () => {
     fc.assert(
       fc.property(hostile(), (text) => {
