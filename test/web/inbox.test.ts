@@ -361,6 +361,33 @@ describe('a call in doubt', () => {
     expect(ran('Lost?')).toBe(1);
   });
 
+  test('is not asked about any more once the answer is sent, however long the card stays', async () => {
+    const { path } = await asked([{ tool: 'note.lost', args: { file: 'HJ-3', text: 'Sent.' } }]);
+    const page = await house.page(path);
+    await page.getByRole('radio', { name: /It happened/ }).check();
+    await stopClock(page);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname.split('/').at(-1) ?? ''));
+    const isLetGo = Promise.withResolvers<void>();
+    await page.route('**/inbox?session=*', async (route) => {
+      await isLetGo.promise;
+      await route.continue();
+    });
+    await page.getByLabel('Result, for the model').fill('It is on file HJ-3.');
+    const record = card(page).locator('.verdict .button.primary');
+    const looks = page.waitForRequest('**/inbox?session=*');
+    await record.getByText('Record “it happened”').click();
+    // It is on record, and how the session stands now is not known yet.
+    await looks;
+    await page.clock.runFor(1000);
+    await record.getByText('Recording your answer').click({ force: true });
+    await page.clock.runFor(1000);
+    isLetGo.resolve();
+    await page.clock.resume();
+    await answered(page, 'Settled as “it happened” by you');
+    expect(sent.filter((what) => what.startsWith('settle'))).toHaveLength(1);
+  });
+
   test('runs again only where somebody says that it did not happen', async () => {
     const { path } = await asked([{ tool: 'note.lost', args: { file: 'HJ-2', text: 'Again.' } }]);
     const page = await house.page(path);

@@ -150,12 +150,13 @@ const Answers = ({ card, me, answered, refused }: AnswersProps): ReactNode => {
     setSending(true);
     door
       .settle(card.session, card.call, { settlement, ...(note.trim() !== '' && { note: note.trim() }) })
+      // Once it is on record nothing more is asked or sent: the card is about to go.
       .then(() => answered('Settled.'))
       .catch(async (error: unknown) => {
         setProblem(error);
         if (error instanceof DoorError && LOOK_AGAIN.has(error.code)) await refused().catch(() => undefined);
-      })
-      .finally(() => setSending(false));
+        setSending(false);
+      });
   };
   const runs = answer === 'not-happened' && card.follows.notHappened?.follow.kind === 'runs';
   return (
@@ -165,7 +166,9 @@ const Answers = ({ card, me, answered, refused }: AnswersProps): ReactNode => {
         <Option card={card} value="happened" chosen={answer} choose={setAnswer} title="It happened">
           The model gets the result that you give. Nothing runs.
         </Option>
-        {answer === 'happened' && <Result card={card} result={result} setResult={setResult} />}
+        {answer === 'happened' && (
+          <Result card={card} result={result} setResult={setResult} isSending={isSending} />
+        )}
         <Option
           card={card}
           value="not-happened"
@@ -248,15 +251,19 @@ const Result = ({
   card: { session, call },
   result,
   setResult,
+  isSending,
 }: {
   readonly card: Card;
   readonly result: string;
   readonly setResult: (text: string) => void;
+  readonly isSending: boolean;
 }): ReactNode => {
   const id = useId();
   const [told, setTold] = useState<string>();
   useEffect(() => {
     if (result.trim() === '') return setTold(undefined);
+    // What it would lead to is known soon, and could not be asked of a call that is settled.
+    if (isSending) return undefined;
     const stop = new AbortController();
     const settlement = { answer: 'happened', content: [{ type: 'text', text: result }] };
     const timer = setTimeout(() => {
@@ -264,13 +271,15 @@ const Result = ({
         .ask<SettleTrialView>(callUrl({ session, call }, '/settlement-trial'), { settlement }, stop.signal)
         .then((trial) => setTold(trial.told))
         // What it would lead to is a help; that it cannot be told now does not keep anybody from answering.
-        .catch(() => setTold(undefined));
+        .catch(() => {
+          if (!stop.signal.aborted) setTold(undefined);
+        });
     }, ASK_AFTER_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [session, call, result]);
+  }, [session, call, result, isSending]);
   return (
     <div className="told">
       <label className="field" htmlFor={id}>

@@ -241,12 +241,13 @@ const useDecision = ({ card, answered, refused }: Props): Sending => {
     setProblem(undefined);
     door
       .decide(session, call, { digest, decision })
+      // Once it is on record nothing more can be sent: the card is about to go.
       .then(() => answered(said))
       .catch(async (error: unknown) => {
         setProblem(error);
         if (error instanceof DoorError && LOOK_AGAIN.has(error.code)) await refused().catch(() => undefined);
-      })
-      .finally(() => setSending(false));
+        setSending(false);
+      });
   };
   return { send, isSending, problem };
 };
