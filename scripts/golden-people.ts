@@ -237,10 +237,35 @@ const refused = async (): Promise<Shaped> => {
   };
 };
 
+/** Leave for further calls that is taken back: the next one is asked about. */
+const revoked = async (): Promise<Shaped> => {
+  const pay = { calls: [{ tool: 'pay', args: { to: 'ada' } }] };
+  const on = await scene([pay, pay, { text: 'Twice.' }, pay, { text: 'Three times.' }]);
+  const session = await begin(on);
+  const grant = { when: [{ at: '/to', equals: 'ada' }], forMs: 3_600_000 } as const;
+  const approve = { session, decision: { do: 'approve' }, by: BEN } as const;
+  const granting = { ...approve, decision: { do: 'approve', grant } } as const;
+  await on.runtime.decide({ ...granting, call: '1.1.1', digest: await digestOf(on, session) });
+  await on.runtime.rest(session);
+  await on.runtime.revoke(session, { by: ADA, reason: 'twice is enough' });
+  await on.runtime.send({ session, message: 'Once more.', key: 'more', by: ADA });
+  await on.runtime.rest(session);
+  await on.runtime.decide({ ...approve, call: '2.1.1', digest: await digestOf(on, session) });
+  await on.runtime.rest(session);
+  await on.runtime.close({ drainMs: 0 });
+  return {
+    name: 'revoked',
+    shape: 'leave for further calls that was taken back, and the call that was asked about again',
+    store: on.store,
+    session,
+  };
+};
+
 export const fromPeople = async (): Promise<readonly Shaped[]> => [
   await lapsed(),
   await regranted(),
   await steered(),
   await summarised(),
   await refused(),
+  await revoked(),
 ];

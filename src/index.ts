@@ -51,5 +51,5 @@ export {
 export type { Forked, ForkOptions } from './worker/fork.ts';
 export type { Dispatcher, Taken, Taker, Wake } from './worker/dispatcher.ts';
 export type { WorkLimits } from './worker/work-limits.ts';
-export type { RuntimeOptions } from './worker/runtime-options.ts';
-export { openRuntime, type Runtime, type SendOptions, type Sent } from './worker/runtime.ts';
+export type { RuntimeOptions, SendOptions } from './worker/runtime-options.ts';
+export { openRuntime, type Runtime, type Sent } from './worker/runtime.ts';

@@ -11,7 +11,7 @@ import type { QuestionChange } from '../view/question-change.ts';
 import { labelsWords, termsWords, whoWords } from '../view/terms.ts';
 import type { Cli } from './cli.ts';
 import { pastOf } from './decision.ts';
-import { conditionLines } from './grant.ts';
+import { standingGrantLines } from './grant.ts';
 import { wrap } from './terminal/cells.ts';
 import { diffLines } from './terminal/diff.ts';
 import { fit, type Look } from './terminal/look.ts';
@@ -184,13 +184,7 @@ const standingLines = ({ tool, grants }: Approval, { look, time, now, me }: Card
   if (same.length === 0) return [];
   return [
     line`${strong(own('Grants that stand'))}   none of it covers this call`,
-    ...same.flatMap(({ by, call, seq, expiresAt, when }) => [
-      ...prose(
-        line`${tool} until ${time(expiresAt)}, given by ${by.name === me ? 'you' : by.name} with call ${call} (event ${seq}), where`,
-        look,
-      ),
-      ...conditionLines(when, look),
-    ]),
+    ...same.flatMap((grant) => standingGrantLines(grant, { look, time, me })),
     ...(others > 0 ? prose(line`${countOf(others, 'grant')} for other tools.`, look) : []),
     EMPTY,
   ];

@@ -6,6 +6,7 @@ import type { Grant } from '../event/events.ts';
 import { parseStrict } from '../event/strict.ts';
 import { leavesOf } from '../view/arguments.ts';
 import { formatDuration } from '../view/format.ts';
+import type { StandingGrant } from '../view/grant.ts';
 import { conditionWords } from '../view/terms.ts';
 import type { Input } from './command.ts';
 import { givenDuration } from './duration.ts';
@@ -90,6 +91,22 @@ const freePlaces = (when: readonly Condition[]): readonly string[] =>
           .filter((place) => !when.some(({ at }) => at === place || at.startsWith(`${place}/`)))
       : [],
   );
+
+/** A grant that stands: for which tool and until when, who gave it, and what it covers. */
+export const standingGrantLines = (
+  { tool, call, seq, expiresAt, by, when }: StandingGrant,
+  { look, time, me }: { readonly look: Look; readonly time: (ms: number) => string; readonly me: string },
+): Shown[] => [
+  ...wrap(
+    fit(
+      line`  ${tool} until ${time(expiresAt)}, given by ${by.name === me ? 'you' : by.name} with call ${call} (event ${seq}), where`,
+      look,
+    ),
+    look.textColumns,
+    { hanging: 2, strict: true },
+  ),
+  ...conditionLines(when, look),
+];
 
 /** After a grant was given. */
 export const grantLines = (grant: Grant, tool: string, look: Look): Shown[] => [

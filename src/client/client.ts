@@ -17,8 +17,10 @@ import type {
   Accepted,
   CardView,
   EventView,
+  GrantView,
   NewDecision,
   NewMode,
+  NewRevocation,
   NewSession,
   NewSettlement,
   NewTurn,
@@ -152,6 +154,18 @@ export class OnrecordClient {
     changing: Changing = {},
   ): Promise<SessionView> {
     return this.#change(`/sessions/${name(session)}/calls/${name(call)}/settlement`, settlement, changing);
+  }
+
+  /** Which further calls of a session run without a question. */
+  grants(session: string): Promise<Page<GrantView>> {
+    return this.#json({ method: 'GET', path: `/sessions/${name(session)}/grants` });
+  }
+
+  /** Takes leave for further calls back: what the approval of `call` gave, or all that stands. */
+  revoke(session: string, options: Changing & NewRevocation = {}): Promise<SessionView> {
+    const { call, reason, ...changing } = options;
+    const body = { ...(call !== undefined && { call }), ...(reason !== undefined && { reason }) };
+    return this.#change(`/sessions/${name(session)}/revoke`, body, changing);
   }
 
   /** Name the turn where this may be sent again: by then another one may run. */

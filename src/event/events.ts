@@ -244,6 +244,11 @@ export type FactData = {
     /** The sender's name for this answer, by which the same one is known again. */
     readonly key?: string;
   };
+  /**
+   * Leave for further calls is taken back; `grant` names the call whose approval gave it. What it had let pass and was
+   * not started is judged again without it.
+   */
+  'grant.revoked': { readonly grant: CallId; readonly by: Actor; readonly reason?: string };
   'call.result': {
     readonly call: CallId;
     readonly attempt: number;
@@ -478,6 +483,7 @@ const FACTS: Readonly<Record<FactType, true>> = {
   'call.refused': true,
   'call.prepared': true,
   'approval.decided': true,
+  'grant.revoked': true,
   'call.result': true,
   'call.suspended': true,
   'call.late': true,

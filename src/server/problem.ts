@@ -63,6 +63,7 @@ export const PROBLEMS: Readonly<Record<string, Known>> = {
   'approval-expired': { status: 409, title: 'The question has lapsed.' },
   'not-an-approver': { status: 403, title: 'Somebody else has to decide.' },
   'four-eyes': { status: 403, title: 'Somebody else has to approve.' },
+  'grant-not-found': { status: 404, title: 'There is no such grant.' },
   'grant-invalid': { status: 422, title: 'The grant cannot be given.' },
   'arguments-invalid': { status: 422, title: 'The arguments cannot be used.' },
   'message-empty': { status: 422, title: 'The message is empty.' },

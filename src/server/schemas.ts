@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { isCallId, type CallId } from '../event/call-id.ts';
 import type { Digest } from '../event/canonical.ts';
 import type { Actor } from '../event/content.ts';
-import type { Mode, SeenLabel } from '../event/definition.ts';
+import type { Condition, Mode, SeenLabel } from '../event/definition.ts';
 import type { ApprovalDecision, Settlement, TurnOutcome } from '../event/events.ts';
 import type { JsonObject } from '../event/json.ts';
 import type { SessionStatus, SessionSummary } from '../event/summary.ts';
@@ -28,6 +28,21 @@ export type NewDecision = { readonly digest: Digest; readonly decision: Approval
 export type NewSettlement = { readonly settlement: Settlement; readonly note?: string | undefined };
 
 export type NewMode = { readonly mode: Mode; readonly reason?: string | undefined };
+
+export type NewRevocation = { readonly call?: CallId | undefined; readonly reason?: string | undefined };
+
+/** Leave for further calls. */
+export type GrantView = {
+  /** The call whose approval gave it. */
+  readonly call: CallId;
+  readonly tool: string;
+  /** The rule whose question it answers beforehand. */
+  readonly rule: string;
+  readonly when: readonly Condition[];
+  /** Wall time, milliseconds since 1970 UTC. */
+  readonly expiresAt: number;
+  readonly by: Actor;
+};
 
 export type Accepted = { readonly session: string; readonly turn: number; readonly url: string };
 
@@ -165,6 +180,15 @@ export const newUnpark: z.ZodType<{ readonly reason?: string }> = z
   .strictObject({ reason: z.string().max(NAME_LENGTH_MAX).optional() })
   .openapi('NewUnpark') as unknown as z.ZodType<{ readonly reason?: string }>;
 
+export const newRevocation: z.ZodType<NewRevocation> = z
+  .strictObject({
+    call: callId.optional().openapi({
+      description: 'The call whose approval gave the grant; absent: all that stand.',
+    }),
+    reason: z.string().max(NAME_LENGTH_MAX).optional(),
+  })
+  .openapi('NewRevocation');
+
 export const status: z.ZodType<SessionStatus> = z.enum([
   'in-doubt',
   'waiting',
@@ -205,6 +229,17 @@ export const accepted: z.ZodType<Accepted> = z
 const actor = z
   .looseObject({ kind: z.enum(['person', 'program', 'runtime']), name: z.string() })
   .openapi('Actor');
+
+export const grantShape: z.ZodType<GrantView> = z
+  .strictObject({
+    call: callId,
+    tool: z.string(),
+    rule: z.string(),
+    when: z.array(condition),
+    expiresAt: z.number(),
+    by: actor,
+  })
+  .openapi('Grant') as unknown as z.ZodType<GrantView>;
 
 export const turnState: z.ZodType<TurnViewState> = z.enum([
   'queued',

@@ -10,7 +10,7 @@ import { recordOf, type SessionRecord } from '../view/record.ts';
 import type { Runtime } from '../worker/runtime.ts';
 import type { Door } from './door.ts';
 import { ProblemError } from './problem.ts';
-import type { SessionView, TurnView, TurnViewState } from './schemas.ts';
+import type { GrantView, SessionView, TurnView, TurnViewState } from './schemas.ts';
 import type { Caller } from './tokens.ts';
 
 /** The session's state, where the caller may know of it. Throws `session-not-found`. */
@@ -54,6 +54,12 @@ export const rowView = ({ session, head, summary }: SessionRow): SessionView => 
   head,
   ...summary,
 });
+
+/** Leave for further calls that stands at this moment, wall time. */
+export const grantViews = ({ grants }: SessionState, now: number): readonly GrantView[] =>
+  grants
+    .filter(({ expiresAt }) => expiresAt > now)
+    .map(({ call, tool, rule, when, expiresAt, by }) => ({ call, tool, rule, when, expiresAt, by }));
 
 /** A turn by its number. Throws `turn-not-found`. */
 export const turnView = async (

@@ -6,7 +6,7 @@ import type { OpenWork } from '../view/open-work.ts';
 import type { RecordRow } from '../view/record-rows.ts';
 import type { SectionHead, StepHead } from '../view/session-index.ts';
 import type { TalkEntry } from '../view/talk.ts';
-import { sessionShape, type SessionView } from './schemas.ts';
+import { grantShape, sessionShape, type GrantView, type SessionView } from './schemas.ts';
 
 export type IndexView = {
   readonly head: number;
@@ -33,6 +33,8 @@ export type StandingView = {
   readonly marks: readonly { readonly seq: number; readonly kind: 'wait' | 'doubt' | 'fail' }[];
   readonly model: string;
   readonly mode: string;
+  /** Leave for further calls that stood then; some of it may have run out by now. */
+  readonly grants: readonly GrantView[];
   readonly parent: { readonly session: string; readonly seq: number } | null;
 };
 
@@ -115,6 +117,7 @@ export const standingShape: z.ZodType<StandingView> = z
     marks: z.array(z.strictObject({ seq: z.number().int(), kind: z.enum(['wait', 'doubt', 'fail']) })),
     model: z.string(),
     mode: z.string(),
+    grants: z.array(grantShape),
     parent: z.strictObject({ session: z.string(), seq: z.number().int() }).nullable(),
   })
   .openapi('Standing') as unknown as z.ZodType<StandingView>;

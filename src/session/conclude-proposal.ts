@@ -166,7 +166,7 @@ const grantFor = (
 const denial = ({ rule, reason }: Verdict): string =>
   `Policy does not allow this call (rule ${rule}${reason === undefined ? '' : `: ${reason}`}). It was not run.`;
 
-/** After an edit or a settlement "it did not happen": schema and policy are asked again about what would run now. */
+/** After an edit, a settlement "it did not happen" or the end of a grant: schema and policy are asked again about what would run now. */
 export const concludeReopened = (state: SessionState, call: CallState): NewDecision => {
   const head = { call: call.id, tool: call.tool, label: call.label };
   const reject = (reason: string, message: string): NewDecision => ({
@@ -185,7 +185,8 @@ export const concludeReopened = (state: SessionState, call: CallState): NewDecis
   if (verdict.do === 'deny') return reject('denied-by-policy', denial(verdict));
   // Whoever edited has seen these arguments: the rule that asked is answered, any other asks anew. Whoever said
   // that it did not happen has looked at this very call: as a twin of itself it is not asked about.
-  const answered = call.digest === undefined ? verdict.rule === RULE_TWIN : verdict.rule === call.rule;
+  const settled = call.doubt !== undefined && verdict.rule === RULE_TWIN;
+  const answered = call.digest === undefined ? settled : verdict.rule === call.rule;
   const run = verdict.do === 'run' || answered;
   return {
     type: 'call.proposed',

@@ -9,6 +9,7 @@ import type { Actor, Content } from '../event/content.ts';
 import type { Mode, SeenLabel } from '../event/definition.ts';
 import type { ApprovalDecision, NewFact, SelectionChange, Settlement } from '../event/events.ts';
 import { decideCompaction, decideSelection } from './decide-context.ts';
+import { decideRevoke } from './decide-grant.ts';
 import { objection, type Objection } from './may-decide.ts';
 import {
   findCall,
@@ -65,7 +66,9 @@ export type Command =
       readonly dropsReasoning?: true;
     }
   | { readonly kind: 'compact'; readonly by: Actor; readonly dropsReasoning?: true }
-  | { readonly kind: 'unpark'; readonly by: Actor; readonly reason?: string };
+  | { readonly kind: 'unpark'; readonly by: Actor; readonly reason?: string }
+  /** `call`: the one whose approval gave the leave; absent: all leave that stands. */
+  | { readonly kind: 'revoke'; readonly call?: CallId; readonly by: Actor; readonly reason?: string };
 
 /**
  * What a message does that finds a turn running: waits for its end, is refused, joins it at its next step, or has it
@@ -103,6 +106,7 @@ export type RefusalCode =
   | 'arguments-invalid'
   | 'nothing-to-cancel'
   | 'not-parked'
+  | 'grant-not-found'
   | 'selection-invalid'
   | 'turn-not-found'
   | 'turn-held'
@@ -131,6 +135,8 @@ export const decide = (state: SessionState, command: Command, now: number): Deci
       return decideCompaction(state, command);
     case 'unpark':
       return unpark(state, command);
+    case 'revoke':
+      return decideRevoke(state, command, now);
     default:
       return command satisfies never;
   }

@@ -5,9 +5,26 @@ import type { CallId } from '../event/call-id.ts';
 import { again, type Command, type Decision, type RefusalCode } from './decide.ts';
 
 export const earlierAnswer = (events: readonly LogEvent[], command: Command): Decision | undefined => {
-  if (command.kind === 'decide') return earlierDecision(events, command);
-  return command.kind === 'settle' ? earlierSettlement(events, command) : undefined;
+  switch (command.kind) {
+    case 'decide':
+      return earlierDecision(events, command);
+    case 'settle':
+      return earlierSettlement(events, command);
+    case 'revoke':
+      return earlierRevocation(events, command);
+    default:
+      return undefined;
+  }
 };
+
+/** Nothing stands, and somebody took it back: whoever does it again has what was wanted. */
+const earlierRevocation = (
+  events: readonly LogEvent[],
+  { call }: Extract<Command, { kind: 'revoke' }>,
+): Decision | undefined =>
+  events.some(({ type, data }) => type === 'grant.revoked' && (call === undefined || data.grant === call))
+    ? { kind: 'replayed' }
+    : undefined;
 
 const earlierDecision = (
   events: readonly LogEvent[],

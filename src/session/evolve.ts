@@ -10,6 +10,7 @@ import { LIMITS_DEFAULT, type SeenLabel } from '../event/definition.ts';
 import { decodeArguments } from '../effect/arguments.ts';
 import { evolveContext } from './evolve-context.ts';
 import { evolveCall, pauseUntil, type CallEvent } from './evolve-call.ts';
+import { noteGrant, revokeGrant } from './evolve-grant.ts';
 import { evolveRequest } from './evolve-request.ts';
 import { evolveSession } from './evolve-session.ts';
 import { evolveTurn } from './evolve-turn.ts';
@@ -21,7 +22,6 @@ import {
   toolOf,
   twin,
   type CallState,
-  type GrantState,
   type SessionState,
   type TurnState,
 } from './state.ts';
@@ -112,6 +112,8 @@ const apply = (state: SessionState, event: LogEvent): SessionState => {
       return proposed(state, event.data);
     case 'call.rejected':
       return rejected(state, event.data);
+    case 'grant.revoked':
+      return revokeGrant(state, event);
     default:
       return evolveCalls(state, event);
   }
@@ -290,32 +292,6 @@ const noteHeard = (state: SessionState, id: CallState['id'], labels: readonly Se
   if (!active || !maker) return state;
   const heard = joinLabels(maker.heard, labels);
   return heard === maker.heard ? state : { ...state, active: withCall(active, { ...maker, heard }) };
-};
-
-/** Leave for further calls that a session holds at a time; the oldest goes first. */
-const GRANTS_MAX = 100;
-
-const noteGrant = (state: SessionState, event: CallEvent): SessionState => {
-  // A yes that came to nothing gives no leave either.
-  if (event.type === 'approval.invalidated' || event.type === 'approval.expired')
-    return { ...state, grants: state.grants.filter(({ call }) => call !== event.data.call) };
-  if (event.type !== 'approval.decided' || event.data.decision.do !== 'approve') return state;
-  const { grant } = event.data.decision;
-  const call = findCall(state, event.data.call);
-  const tool = call && toolOf(state.agent, call.tool);
-  if (!grant || !tool || call.phase !== 'asking' || call.digest !== event.data.digest) return state;
-  const { when, forMs } = grant;
-  const given: GrantState = {
-    call: call.id,
-    tool: tool.name,
-    definition: tool.digest,
-    rule: call.rule,
-    when,
-    expiresAt: event.at + forMs,
-    by: event.data.by,
-  };
-  const valid = state.grants.filter(({ expiresAt }) => expiresAt > event.at);
-  return { ...state, grants: [...valid, given].slice(-GRANTS_MAX) };
 };
 
 const noteDoubt = (state: SessionState, id: CallState['id']): readonly string[] => {

@@ -91,6 +91,8 @@ const tell = (reading: Reading, event: LogEvent, options: LineOptions): Told => 
     case 'token.revoked':
     case 'time.reached':
       return storeTold(event, options);
+    case 'grant.revoked':
+      return revokedTold(reading, event.data, options);
     case 'driver.changed':
       return {
         mark: 'fail',
@@ -166,6 +168,15 @@ const storeTold = (event: StoreEvent, options: LineOptions): Told => {
     default:
       return event satisfies never;
   }
+};
+
+const revokedTold = (
+  reading: Reading,
+  { grant, by, reason }: EventData['grant.revoked'],
+  options: LineOptions,
+): Told => {
+  const text = `took back the grant of ${grant} for ${reading.call(grant).tool}${because(reason)}`;
+  return { who: actorName(by, options), text, by: by.name };
 };
 
 type ContextEvent = Extract<

@@ -124,6 +124,7 @@ const isNote = (event: LogEvent): boolean => {
     case 'selection.changed':
     case 'history.summarised':
     case 'approval.decided':
+    case 'grant.revoked':
     case 'call.settled':
     case 'agent.updated':
       return true;

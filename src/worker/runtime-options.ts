@@ -2,8 +2,11 @@
 import type { Clock, Random } from '../clock.ts';
 import type { CallId } from '../event/call-id.ts';
 import type { Actor } from '../event/content.ts';
+import type { Mode, SeenLabel } from '../event/definition.ts';
+import type { EventData } from '../event/events.ts';
 import type { Prices } from '../cost/prices.ts';
 import type { LogStore, Owner } from '../log/store.ts';
+import type { WhenRunning } from '../session/decide.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
@@ -45,3 +48,26 @@ export type CallRef = {
   /** The sender's name for this answer: sent again with the same content, it is the same answer. */
   readonly key?: string;
 };
+
+export type SendOptions = {
+  /** The agent of a new session. */
+  readonly agent?: string;
+  /** An existing session instead; with `agent` one that is begun under this id where it does not exist. */
+  readonly session?: string;
+  readonly message: string;
+  /** Names the turn: sending the same key again is the same turn. 1 to 255 visible ASCII characters. */
+  readonly key?: string;
+  readonly by?: Actor;
+  /** What the message is, where it is not the sender's own word: `untrusted` for a mail that came in. */
+  readonly labels?: readonly SeenLabel[];
+  /** Whose new session it is, where several parties share a store. 1 to 64 of a-z, A-Z, 0-9, "_", "-" and ".". */
+  readonly tenant?: string;
+  /** What a new session may start; default `normal`. */
+  readonly mode?: Mode;
+  /** What to do where a turn runs already; default `queue`. */
+  readonly when?: WhenRunning;
+  /** Of a new session: that it is a rehearsal, and of what. */
+  readonly rehearsal?: RehearsalOf;
+};
+
+export type RehearsalOf = NonNullable<EventData['session.created']['rehearsal']>;

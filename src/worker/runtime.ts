@@ -4,11 +4,12 @@
  */
 import { randomId, systemClock, systemRandom, type Clock, type Random } from '../clock.ts';
 import { badInput, bug } from '../errors.ts';
+import type { CallId } from '../event/call-id.ts';
 import type { Digest } from '../event/canonical.ts';
 import { open } from '../event/envelope.ts';
 import type { Actor, Content } from '../event/content.ts';
-import { MODES, type Mode, type SeenLabel } from '../event/definition.ts';
-import type { ApprovalDecision, EventData, LogEvent, SelectionChange, Settlement } from '../event/events.ts';
+import { MODES, type Mode } from '../event/definition.ts';
+import type { ApprovalDecision, LogEvent, SelectionChange, Settlement } from '../event/events.ts';
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
@@ -20,7 +21,7 @@ import {
   type SessionRow,
   type StorageError,
 } from '../log/store.ts';
-import { decide, type Command, type Decision, type WhenRunning } from '../session/decide.ts';
+import { decide, type Command, type Decision } from '../session/decide.ts';
 import { earlierAnswer } from '../session/earlier-answer.ts';
 import type { Decided, SessionState } from '../session/state.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -37,7 +38,7 @@ import { checkKey, checkMessage, checkTenant, isRehearsal, refused } from './inp
 import { Batch, LiveSession } from './live-session.ts';
 import { InProcessDispatcher } from './in-process-dispatcher.ts';
 import { priceSource } from './priced.ts';
-import type { CallRef, RuntimeOptions } from './runtime-options.ts';
+import type { CallRef, RehearsalOf, RuntimeOptions, SendOptions } from './runtime-options.ts';
 import { PROGRAM } from './program.ts';
 import { sessionId } from './session-id.ts';
 import { checkWorkLimits } from './work-limits.ts';
@@ -47,29 +48,6 @@ const KEY_LENGTH = 20;
 /** How long close() waits for work in flight. */
 export const DRAIN_MS = 5000;
 
-export type SendOptions = {
-  /** The agent of a new session. */
-  readonly agent?: string;
-  /** An existing session instead; with `agent` one that is begun under this id where it does not exist. */
-  readonly session?: string;
-  readonly message: string;
-  /** Names the turn: sending the same key again is the same turn. 1 to 255 visible ASCII characters. */
-  readonly key?: string;
-  readonly by?: Actor;
-  /** What the message is, where it is not the sender's own word: `untrusted` for a mail that came in. */
-  readonly labels?: readonly SeenLabel[];
-  /** Whose new session it is, where several parties share a store. 1 to 64 of a-z, A-Z, 0-9, "_", "-" and ".". */
-  readonly tenant?: string;
-  /** What a new session may start; default `normal`. */
-  readonly mode?: Mode;
-  /** What to do where a turn runs already; default `queue`. */
-  readonly when?: WhenRunning;
-  /** Of a new session: that it is a rehearsal, and of what. */
-  readonly rehearsal?: RehearsalOf;
-};
-
-export type RehearsalOf = NonNullable<EventData['session.created']['rehearsal']>;
-
 export type Sent = { readonly session: string; readonly turn: number; readonly replayed: boolean };
 
 export type Answered = { readonly replayed: boolean; readonly decided?: Decided };
@@ -78,7 +56,7 @@ const HERE: Actor = { kind: 'program', name: 'local' };
 const SILENT: Logger = { info: () => undefined, warn: () => undefined };
 
 /** Refusals that may stand for an answer that was given before and is given again. */
-const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-settled']);
+const LONG_ANSWERED: ReadonlySet<string> = new Set(['call-not-found', 'already-settled', 'grant-not-found']);
 
 type SendCommand = Extract<Command, { kind: 'send' }>;
 
@@ -233,6 +211,23 @@ export class Runtime {
     { by = HERE, reason }: { by?: Actor; reason?: string } = {},
   ): Promise<Answered> {
     return this.#answer(session, { kind: 'unpark', by, ...(reason !== undefined && { reason }) });
+  }
+
+  /**
+   * Takes leave for further calls back: what one approval gave, or all that stands in the session. When this returns
+   * nothing starts by it any more, in any process; what it had let pass and not started is asked about. Throws
+   * `grant-not-found`.
+   */
+  async revoke(
+    session: string,
+    { call, by = HERE, reason }: { call?: CallId; by?: Actor; reason?: string } = {},
+  ): Promise<Answered> {
+    return this.#answer(session, {
+      kind: 'revoke',
+      by,
+      ...(call !== undefined && { call }),
+      ...(reason !== undefined && { reason }),
+    });
   }
 
   /**

@@ -45,7 +45,7 @@ describe('docs/approvals.md', { timeout: 120_000 }, () => {
       'books/letter.txt',
       'onrecord.config.ts',
     ]);
-    expect(STEPS).toHaveLength(10);
+    expect(STEPS).toHaveLength(12);
     const place = project(FILES);
     let session = '';
     let digest = '';
@@ -66,7 +66,9 @@ describe('docs/approvals.md', { timeout: 120_000 }, () => {
       for (const line of printed)
         expect({ words, said: squeezed(stdout + stderr) }).toEqual({
           words,
-          said: expect.stringContaining(squeezed(line.replace('b81e44a0', digest))) as string,
+          said: expect.stringContaining(
+            squeezed(line.replace('b81e44a0', digest).replace('s_7Q2M4K1B', session)),
+          ) as string,
         });
     }
     expect(readFileSync(join(place.folder, 'books/notes/halden.txt'), 'utf8')).toContain('New address');

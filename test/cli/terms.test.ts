@@ -141,6 +141,45 @@ describe('a grant for further calls', () => {
     });
   });
 
+  it('is shown and taken back, by whoever looks; the same again says so', async () => {
+    const project = new Project();
+    const session = await project.session('again');
+    await project.onrecord([
+      'approve',
+      session,
+      '--digest',
+      await digestOf(project, session),
+      '--grant',
+      '2h',
+    ]);
+    const shown = await project.onrecord(['grants', session]);
+    expect([shown.code, shown.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^▲ 1 grant stands in \S+: such calls run without a question\n  notes\.add until .*, given by you with call 1\.1\.1 \(event \d+\), where\n/,
+      ),
+    ]);
+    expect(shown.stderr).toContain(`onrecord revoke ${session}`);
+    const taken = await project.onrecord(['revoke', session, '--call', '1.1.1', '--reason', 'wrong shelf']);
+    expect([taken.code, taken.stdout]).toEqual([
+      3,
+      expect.stringContaining('✓ Taken back: notes.add is asked about again (the grant of call 1.1.1).\n'),
+    ]);
+    const [revoked, ...more] = await project.events(session, 'grant.revoked');
+    expect([revoked?.data, more]).toEqual([{ grant: '1.1.1', by: ME, reason: 'wrong shelf' }, []]);
+    expect((await project.onrecord(['show', session])).stdout).toMatch(
+      /● you +took back the grant of 1\.1\.1 for notes\.add: wrong shelf/,
+    );
+    expect((await project.onrecord(['grants', session])).stdout).toContain('No grant stands');
+    const again = await project.onrecord(['revoke', session, '--json']);
+    expect([again.code, JSON.parse(again.stdout.split('\n')[0] ?? '')]).toEqual([
+      3,
+      { session, revoked: [], replayed: true },
+    ]);
+    const none = await project.onrecord(['revoke', session, '--call', '1.2.2']);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('grant-not-found')]);
+  });
+
   it('is told to programs, and given for named places', async () => {
     const project = new Project();
     const session = await project.session('single');

@@ -106,6 +106,8 @@ describe('who asks', () => {
       [`/sessions/${session}/turns`, { body: { message: 'hi' }, key: 'k2' }],
       [`/sessions/${session}/calls/1.1.1/decision`, { body: decision }],
       [`/sessions/${session}/calls/1.1.1/settlement`, { body: { settlement: { answer: 'give-up' } } }],
+      [`/sessions/${session}/grants`, {}],
+      [`/sessions/${session}/revoke`, { body: {} }],
       [`/approvals?session=${session}`, {}],
       [`/doubts?session=${session}`, {}],
     ] as const) {

@@ -197,6 +197,37 @@ describe('people answer', () => {
     expect(house.stage.world.executions).toHaveLength(1);
   });
 
+  test('a grant is listed and taken back; the same again is the first answer, and the next call is asked about', async () => {
+    const house = await House.open({
+      ...asks,
+      says: (_, step) => (step < 3 ? { calls: [{ tool: 'once', args: { n: step } }] } : { text: 'Done.' }),
+    });
+    const session = await house.begin();
+    const [call] = await house.stage.asking(session, '1.1.1');
+    await house.json(`/sessions/${session}/mode`, { method: 'PUT', body: { mode: 'frozen' } });
+    const decision = { do: 'approve', grant: { when: [], forMs: 60_000 } };
+    await house.json(`/sessions/${session}/calls/1.1.1/decision`, {
+      body: { digest: call?.digest, decision },
+    });
+    const listed = await house.json(`/sessions/${session}/grants`);
+    expect(listed.body['items']).toMatchObject([
+      { call: '1.1.1', tool: 'once', when: [], by: { name: 'anna' } },
+    ]);
+    const path = `/sessions/${session}/revoke`;
+    const unknown = await house.json(path, { body: { call: '1.1.2' } });
+    expect([unknown.status, unknown.body['code']]).toEqual([404, 'grant-not-found']);
+    const wrong = await house.json(path, { body: { grant: '1.1.1' } });
+    expect(wrong.status).toBe(422);
+    const taken = await house.json(path, { body: { call: '1.1.1', reason: 'Too wide.' } });
+    expect([taken.status, taken.headers.get('idempotent-replayed')]).toEqual([200, null]);
+    const again = await house.json(path, { body: { call: '1.1.1' } });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect((await house.json(`/sessions/${session}/grants`)).body['items']).toEqual([]);
+    await house.json(`/sessions/${session}/mode`, { method: 'PUT', body: { mode: 'normal' } });
+    await house.stage.asking(session, '1.2.1');
+    expect(house.stage.world.executions).toHaveLength(1);
+  });
+
   test.each([
     ['nothing', {}],
     ['no decision', { decision: null }],

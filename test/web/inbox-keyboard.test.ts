@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import type { EventView } from '../../src/server/schemas.ts';
 import { Office } from './office.ts';
-import { WebHouse } from './window.ts';
+import { stopClock, WebHouse } from './window.ts';
 
 const office = new Office();
 let house: WebHouse;
@@ -33,6 +33,8 @@ const atCard = async (tool: string, text: string): Promise<{ session: string; pa
   return { session, page };
 };
 
+/** How long the hand rests before the page asks what a settlement would lead to. */
+const ASK_AFTER_MS = 200;
 /** More than there are in any of these tests. */
 const ROWS_MAX = 20;
 const TABS_MAX = 60;
@@ -168,8 +170,19 @@ describe('by keys alone', () => {
     await reach(happened.page, happened.page.getByRole('radio').first());
     await happened.page.keyboard.press('Space');
     await reach(happened.page, happened.page.getByLabel('Result, for the model'));
+    // While the answer is recorded nothing more is asked about the call, however long that takes.
+    await stopClock(happened.page);
+    const heard = Promise.withResolvers<void>();
+    await happened.page.route('**/settlement', async (route) => {
+      const response = await route.fetch();
+      await heard.promise;
+      await route.fulfill({ response });
+    });
     await happened.page.keyboard.type('It is on file KB-1.');
     await happened.page.keyboard.press('Control+Enter');
+    await expect.poll(() => last(happened.session, 'call.settled')).toBeDefined();
+    await happened.page.clock.runFor(ASK_AFTER_MS);
+    heard.resolve();
     await answered(happened.page, 'Settled as “it happened” by you');
     expect((await last(happened.session, 'call.settled'))?.data).toMatchObject({
       settlement: { answer: 'happened', content: [{ type: 'text', text: 'It is on file KB-1.' }] },

@@ -257,6 +257,26 @@ describe('a question', () => {
     await answered(page, 'Approved by you');
     // The second one, with the same values, asks nobody.
     await expect.poll(() => ran('Granted.')).toBe(2);
+
+    // Whoever opens the session sees that it stands, and takes it back from there.
+    await page.goto(`${house.url}/s/${session}`);
+    await page.getByRole('button', { name: 'grants 1' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByText(/note\.write by you, until .*, where \/file is "HJ-204"; \/text is "Granted\."/)
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Take back the grant of call 1.1.1 for note.write' }).click();
+    await dialog.getByText('None stands any more.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('you took back the grant of 1.1.1 for note.write').first().waitFor();
+    const client = await house.client();
+    await client.send(
+      session,
+      { message: office.job(`n${++jobs}`, [note('Granted.')]) },
+      { waitSeconds: 20 },
+    );
+    expect((await client.session(session)).status).toBe('waiting');
+    expect(ran('Granted.')).toBe(2);
   });
 });
 

@@ -25,7 +25,10 @@ import { pad } from '../terminal/cells.ts';
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Begin', ['init', 'docs', 'help']],
   ['Work', ['run', 'send', 'resume', 'cancel']],
-  ['Decide', ['approvals', 'approve', 'edit', 'reject', 'respond', 'settle', 'unpark', 'mode']],
+  [
+    'Decide',
+    ['approvals', 'approve', 'edit', 'reject', 'respond', 'grants', 'revoke', 'settle', 'unpark', 'mode'],
+  ],
   ['Look', ['sessions', 'show', 'context', 'cache', 'cost']],
   ['Prove', ['replay', 'verify', 'rehearse', 'fork', 'anchor', 'export', 'import']],
   ['Test', ['suite', 'crash-test', 'measure']],

@@ -10,8 +10,18 @@ import type { SessionRecord } from '../../view/record.ts';
 import { body, json, nextPage, place, placeIn, placeOf, PROBLEM, REPLAYED } from '../answer.ts';
 import type { Door, DoorEnv } from '../door.ts';
 import { allow } from '../guard.ts';
-import { callId, cardShape, newDecision, newSettlement, page, sessionId, sessionShape } from '../schemas.ts';
-import { recordFor, sessionView, stateFor } from '../shown.ts';
+import {
+  callId,
+  cardShape,
+  grantShape,
+  newDecision,
+  newRevocation,
+  newSettlement,
+  page,
+  sessionId,
+  sessionShape,
+} from '../schemas.ts';
+import { grantViews, recordFor, sessionView, stateFor } from '../shown.ts';
 import type { Caller } from '../tokens.ts';
 
 const which = z.object({ session: sessionId.optional(), after: place.optional() });
@@ -51,8 +61,30 @@ const settle = createRoute({
   responses: { 200: json(sessionShape, 'Settled. The session as it stands.'), default: PROBLEM },
 });
 
+const grants = createRoute({
+  method: 'get',
+  path: '/sessions/{session}/grants',
+  summary: 'Which further calls of a session run without a question, who said so, and until when.',
+  request: { params: z.object({ session: sessionId }) },
+  responses: { 200: json(page(grantShape), 'Those that stand, the oldest first.'), default: PROBLEM },
+});
+
+const revoke = createRoute({
+  method: 'post',
+  path: '/sessions/{session}/revoke',
+  summary: 'Take grants back: one, or all that stand.',
+  description:
+    'What a grant had let pass and was not started is asked about again; an attempt that has begun ends. The same sent again has the answer of the first one.',
+  request: { params: z.object({ session: sessionId }), body: body(newRevocation) },
+  responses: {
+    200: json(sessionShape, 'When this has answered, nothing starts by it. The session as it stands.'),
+    default: PROBLEM,
+  },
+});
+
 export const peopleRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
   const { runtime } = door;
+  grantRoutes(app, door);
   app.openapi(questions, async (context) => {
     const caller = allow(context, 'read');
     const asked = context.req.valid('query');
@@ -100,6 +132,28 @@ export const peopleRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
       by: caller.actor,
       ...(note !== undefined && { note }),
       ...(key !== undefined && { key }),
+    });
+    if (replayed) context.header(REPLAYED, 'true');
+    return context.json(sessionView(await runtime.state(session)), 200);
+  });
+};
+
+const grantRoutes = (app: OpenAPIHono<DoorEnv>, door: Door): void => {
+  const { runtime, clock } = door;
+  app.openapi(grants, async (context) => {
+    const caller = allow(context, 'read');
+    const state = await stateFor(door, caller, context.req.valid('param').session);
+    return context.json({ items: grantViews(state, clock.now()) }, 200);
+  });
+  app.openapi(revoke, async (context) => {
+    const caller = allow(context, 'approve');
+    const { session } = context.req.valid('param');
+    await stateFor(door, caller, session);
+    const { call, reason } = context.req.valid('json');
+    const { replayed } = await runtime.revoke(session, {
+      by: caller.actor,
+      ...(call !== undefined && { call }),
+      ...(reason !== undefined && { reason }),
     });
     if (replayed) context.header(REPLAYED, 'true');
     return context.json(sessionView(await runtime.state(session)), 200);

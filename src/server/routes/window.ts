@@ -15,7 +15,7 @@ import type { Door, DoorEnv } from '../door.ts';
 import { allow } from '../guard.ts';
 import { ProblemError } from '../problem.ts';
 import { sessionId, whole } from '../schemas.ts';
-import { sessionView } from '../shown.ts';
+import { grantViews, sessionView } from '../shown.ts';
 import {
   foundShape,
   indexShape,
@@ -221,6 +221,7 @@ const standingOf = async (book: Book, place: number): Promise<StandingView> => {
     marks: work.flatMap(markOf),
     model: state.agent.model.name,
     mode: modeOf(state),
+    grants: grantViews(state, known.times[place - 1] ?? 0),
     parent: known.parent && place > known.parent.seq ? known.parent : null,
   };
 };

@@ -118,6 +118,9 @@ export class LeaveReader {
       case 'turn.cancel_requested':
         this.#cancelled.add(data.turn);
         break;
+      case 'grant.revoked':
+        this.#revoked(data.grant);
+        break;
       case 'request.sent':
         this.#begun(event, 'request', 'none');
         break;
@@ -362,6 +365,14 @@ export class LeaveReader {
         at,
         by,
       });
+  }
+
+  /** What was started by it in time may be tried again. */
+  #revoked(grant: string): void {
+    this.#grants = this.#grants.filter(({ call }) => call !== grant);
+    for (const known of this.#calls.values())
+      if (known.leave?.by === 'grant' && !known.leave.used && known.rule === `grant:${grant}`)
+        delete known.leave;
   }
 
   #escalated(known: Known, { call }: EventData['approval.escalated'], at: number): void {

@@ -53,6 +53,7 @@ export const act = async (simulation: Stage): Promise<boolean> => {
   if (healed) return answerAll(simulation, state);
   if (dice.happens(bustle.modes)) setMode(simulation);
   if (dice.happens(bustle.world)) world.disturb(dice.pick(TOOL_KINDS)[0]);
+  if (state.grants.length > 0 && dice.happens(0.05)) revoke(simulation);
   if (dice.happens(0.12)) {
     write(simulation);
     return true;
@@ -94,6 +95,12 @@ const setMode = (stage: Stage): void => {
   const since = stage.modesSaid(scope);
   const where = scope === 'session' ? { session } : {};
   command(runtime.setMode(mode, where).then(() => stage.modeAcknowledged(scope, mode, since)));
+};
+
+/** One grant, or all: by anybody, and now and then one that has run out by now. */
+const revoke = ({ dice, runtime, session, state: { grants } }: Stage): void => {
+  const { call } = dice.pick(grants);
+  command(runtime.revoke(session, { by: dice.pick(PEOPLE), ...(dice.happens(0.7) && { call }) }));
 };
 
 const resume = (simulation: Stage, { session }: SessionState): void =>

@@ -4,7 +4,8 @@ import type { QuestionCard } from '../../server/inbox-shapes.ts';
 import { CHANGE_WORDS, PAST_WORDS } from '../../view/card-words.ts';
 import { countOf, formatTime } from '../../view/format.ts';
 import type { OutsideText } from '../../view/outside.ts';
-import { conditionWords, labelsWords, termsWords, whoWords } from '../../view/terms.ts';
+import { labelsWords, termsWords, whoWords } from '../../view/terms.ts';
+import { GrantLine } from '../parts/grant-line.tsx';
 import { Link } from '../parts/link.tsx';
 import { Moment, useZone } from '../parts/moment.tsx';
 import { Patch } from '../parts/patch.tsx';
@@ -156,7 +157,7 @@ const nameFor = (name: string, me: string): string => (name === me ? 'you' : nam
 
 /** Leave that stands for this tool, and does not cover this call. */
 const Standing = ({
-  card: { tool, grants },
+  card: { session, tool, grants },
   me,
 }: {
   readonly card: QuestionCard;
@@ -169,11 +170,10 @@ const Standing = ({
     <div className="caption">
       {countOf(same.length, 'grant')} for this tool {same.length === 1 ? 'stands and does' : 'stand and do'}{' '}
       not cover this call:
-      <ul className="dashes">
-        {same.map(({ by, expiresAt, when, seq }) => (
-          <li key={seq}>
-            by <Revealed text={nameFor(by.name, me)} />, until <Moment at={expiresAt} />, where{' '}
-            <Revealed text={when.map(conditionWords).join('; ')} />
+      <ul className="grants">
+        {same.map((grant) => (
+          <li key={grant.seq}>
+            <GrantLine session={session} grant={grant} me={me} />
           </li>
         ))}
       </ul>

@@ -3,9 +3,12 @@ import { useRef, useState, type FormEvent, type ReactNode } from 'react';
 import type { StandingView } from '../../server/window-shapes.ts';
 import { formatShare } from '../../view/format.ts';
 import { go } from '../data/address.ts';
-import { door } from '../data/door.ts';
+import { door, whoAmI } from '../data/door.ts';
+import { useNow } from '../data/now.ts';
+import { useQuery } from '../data/query.ts';
 import { Cost } from '../parts/cost.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { GrantLine } from '../parts/grant-line.tsx';
 import { HashChip, copy } from '../parts/hash-chip.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Link } from '../parts/link.tsx';
@@ -54,6 +57,7 @@ export const SessionHead = ({ session, standing, isPast }: Props): ReactNode => 
               mode <b>{mode}</b>
             </span>
           )}
+          {!isPast && <Grants session={session} standing={standing} />}
           {parent && (
             <span>
               forked from{' '}
@@ -65,6 +69,45 @@ export const SessionHead = ({ session, standing, isPast }: Props): ReactNode => 
       </div>
       <Actions session={session} standing={standing} isPast={isPast} />
     </div>
+  );
+};
+
+/** Calls that nobody is asked about, because somebody said so: seen by whoever looks, and taken back from here. */
+const Grants = ({ session, standing: { grants } }: Omit<Props, 'isPast'>): ReactNode => {
+  const [asked, setAsked] = useState(false);
+  const now = useNow();
+  const me = useQuery('/me', whoAmI).data?.name ?? '';
+  const standing = grants.filter(({ expiresAt }) => expiresAt > now);
+  if (standing.length === 0 && !asked) return null;
+  return (
+    <>
+      <button className="fact" type="button" onClick={() => setAsked(true)}>
+        grants <b>{standing.length}</b>
+      </button>
+      {asked && (
+        <Dialog title="Grants that stand" close={() => setAsked(false)}>
+          <div className="inside">
+            <p className="support">
+              Such calls run here without a question. Once a grant is taken back nothing starts by it any
+              more; what it had let pass is asked about, and what runs already ends.
+            </p>
+            {standing.length === 0 && <p>None stands any more.</p>}
+            <ul className="grants">
+              {standing.map((grant) => (
+                <li key={`${grant.call} ${grant.expiresAt}`}>
+                  <GrantLine session={session} grant={grant} me={me} named />
+                </li>
+              ))}
+            </ul>
+            <p className="ends">
+              <button className="button" type="button" onClick={() => setAsked(false)}>
+                Close
+              </button>
+            </p>
+          </div>
+        </Dialog>
+      )}
+    </>
   );
 };
 
