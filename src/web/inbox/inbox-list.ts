@@ -38,6 +38,7 @@ export const useInbox = (): Inbox => {
   const [ended, setEnded] = useState<readonly Ended[]>([]);
   const [problem, setProblem] = useState<unknown>();
   const latest = useRef<Held>(undefined);
+  const order = useOrder();
   const take = useCallback((next: Held) => {
     const gone = latest.current?.cards.filter((card) => !next.cards.some((one) => isSame(one, card))) ?? [];
     latest.current = next;
@@ -51,25 +52,29 @@ export const useInbox = (): Inbox => {
       }, setProblem);
   }, []);
   const again = useCallback(() => {
+    const asked = order.ask();
     door.read<InboxView>('/inbox').then((view) => {
       setProblem(undefined);
-      take({
-        cards: inPlace(latest.current?.cards ?? [], view.items),
-        next: view.next,
-        unread: view.unread,
-      });
+      const before = latest.current?.cards ?? [];
+      const items = [
+        ...view.items.filter(({ session }) => !order.isKnownLater(session, asked)),
+        ...before.filter(({ session }) => order.isKnownLater(session, asked)),
+      ];
+      take({ cards: inPlace(before, items), next: view.next, unread: view.unread });
     }, setProblem);
-  }, [take]);
+  }, [take, order]);
   useEffect(again, [again]);
   const look = useCallback(
     async (session: string): Promise<void> => {
+      const asked = order.ask();
       const view = await door.read<InboxView>(`/inbox?session=${encodeURIComponent(session)}`);
       const before = latest.current;
-      if (!before) return;
+      if (!before || order.isKnownLater(session, asked)) return;
+      order.know(session, asked);
       const others = before.cards.filter((card) => card.session !== session);
       take({ ...before, cards: inPlace(before.cards, [...others, ...view.items]) });
     },
-    [take],
+    [take, order],
   );
   const changed = useGathered((sessions) => {
     if (sessions.size > LOOKS_MAX) return again();
@@ -101,6 +106,26 @@ export const useInbox = (): Inbox => {
     look,
   };
 };
+
+/** Answers may come in another order than they were asked for: an older one says nothing about a session any more. */
+class Order {
+  #asked = 0;
+  readonly #known = new Map<string, number>();
+
+  ask(): number {
+    return ++this.#asked;
+  }
+
+  know(session: string, asked: number): void {
+    this.#known.set(session, asked);
+  }
+
+  isKnownLater(session: string, asked: number): boolean {
+    return (this.#known.get(session) ?? 0) > asked;
+  }
+}
+
+const useOrder = (): Order => useState(() => new Order())[0];
 
 /** Milliseconds in which changes are gathered, and sessions that are then asked one by one. */
 const GATHER_MS = 100;
