@@ -9,6 +9,7 @@ const GATHER_MS = 100;
 
 const office = new Office();
 let house: WebHouse;
+let jobs = 0;
 
 beforeAll(async () => {
   house = await WebHouse.open({ agents: [office.agent] });
@@ -18,7 +19,7 @@ afterAll(() => house.end());
 
 /** A session that waits for an answer about a note. */
 const asked = async (text: string): Promise<string> => {
-  const message = office.job(text, [{ tool: 'note.write', args: { file: 'HJ-204', text } }]);
+  const message = office.job(`n${++jobs}`, [{ tool: 'note.write', args: { file: 'HJ-204', text } }]);
   const client = await house.client();
   return (await client.createSession({ agent: 'office', message }, { waitSeconds: 20 })).session;
 };
