@@ -301,8 +301,10 @@ const swap = (name, target) => {
   attempt(() => rmSync(path, { recursive: true, force: true }));
   attempt(() => renameSync(path + '.real', path));
 };
+// Whoever started it may be killed: it does not go on alone.
+const parent = process.ppid;
 process.stdout.write('up');
-for (;;) {
+while (process.ppid === parent) {
   swap('/d', outside);
   swap('/d/secret.txt', outside + '/secret.txt');
 }`;
