@@ -203,12 +203,15 @@ export class Conversation {
     of: TurnState | undefined,
   ): Entry {
     const calls = of?.calls ?? [];
-    const results = calls.map((call, i) => ({
-      id: ids[i] ?? '',
-      name: call.tool,
-      ...resultText(call, of && innerCalls(of, call.id)),
-    }));
-    const sources = calls.flatMap((call) => this.#results.get(call.id) ?? []);
+    const results = calls.map((call, i) => {
+      const { text, isError } = resultText(call, of && innerCalls(of, call.id));
+      return { id: ids[i] ?? '', name: call.tool, text, isError };
+    });
+    const sources: Source[] = [];
+    for (const { id } of calls) {
+      const source = this.#results.get(id);
+      if (source) sources.push(source);
+    }
     return { seq, turn, item: { kind: 'results', results }, sources, signed: false };
   }
 

@@ -15,7 +15,10 @@ export const nextRequest = (
   work: Extract<Work, { kind: 'build' }>,
 ): NextRequest => {
   const refusal = spentRefusal(state) ?? builder.select(state);
-  if (!refusal) return { type: 'request.built', ...builder.build(state, work) };
+  if (!refusal) {
+    const { data, head, tail, parts } = builder.build(state, work);
+    return { type: 'request.built', data, head, tail, parts };
+  }
   const { outcome, code, message } = refusal;
   return { type: 'request.refused', data: { turn: work.turn, step: work.step, outcome, code, message } };
 };

@@ -124,14 +124,14 @@ export class RequestBuilder {
     const data: BuiltRequest['data'] = {
       turn,
       step,
-      ...(last && { reuse: { request: last.request, parts: last.shared } }),
-      ...(!framed && { frame: { head: head.digest, tail: tail.digest } }),
       parts: [
         ...this.#templatesFrom(last?.shared ?? 0),
         ...asked.map((part) => ({ seq: state.seq, pieces: [part] })),
       ],
       chain: asked.reduce(chainNode, this.#chain),
       bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1) + askedBytes,
+      ...(last && { reuse: { request: last.request, parts: last.shared } }),
+      ...(!framed && { frame: { head: head.digest, tail: tail.digest } }),
       ...(replaced > 0 && { replaced }),
       ...(!sameChoice(choice, this.#recorded) && { selection: choice }),
       ...(summary && { summary: { to: state.seq, bytes: this.#summarisedBytes(state, turn) } }),
@@ -237,9 +237,11 @@ export class RequestBuilder {
   #add(encoder: Encoder, entry: Entry): void {
     const { value: item, replaced } = sendableItem(entry.item);
     this.#check.push(item);
-    for (const [i, part] of encoder.elements(item).entries()) {
+    let left = replaced;
+    for (const part of encoder.elements(item)) {
       this.#parts.push(part);
-      this.#replaced.push(i === 0 ? replaced : 0);
+      this.#replaced.push(left);
+      left = 0;
       this.#partsBytes += Buffer.byteLength(part);
       this.#chain = chainNode(this.#chain, part);
       this.#origins.push(entry);

@@ -25,6 +25,7 @@ export const contentText = (content: readonly Content[]): string =>
 /** `inner` are the calls that it made. */
 export const resultText = (call: CallState, inner: readonly CallState[] = []): ResultText => {
   const { text, isError } = closingText(call);
+  if (inner.length === 0 && !call.edited) return { text, isError };
   const notes = inner.flatMap((made) => noteOf(made, call.closing?.kind === 'ok') ?? []);
   const told = notes.length === 0 ? text : `${text}\n${notes.join('\n')}`;
   if (!call.edited || call.attempt === 0) return { text: told, isError };

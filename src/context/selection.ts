@@ -127,6 +127,7 @@ const tooLarge = (what: string, tokens: number, budget: number): Refusal => ({
 /** Turns in a row with one reason as one entry. */
 const ranges = (out: ReadonlyMap<number, LeaveOutReason>): Choice['out'] => {
   const found: { from: number; to: number; why: LeaveOutReason }[] = [];
+  if (out.size === 0) return found;
   for (const [turn, why] of [...out].sort(([one], [other]) => one - other)) {
     const last = found.at(-1);
     if (last?.why === why && last.to === turn - 1) last.to = turn;

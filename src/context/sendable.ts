@@ -9,24 +9,27 @@ import type { PromptBlock, PromptItem } from './encoding.ts';
 const REPLACEMENT = '\uFFFD';
 /** With the flag u, a surrogate stands only for one without its other half. */
 const UNSENDABLE = /\0|\p{Surrogate}/gu;
+const ESCAPED_NUL = '\\u0000';
 /** The escape of NUL in a JSON text, and whatever other escape stands before it. */
 const ESCAPED = /\\(?:u0000|[^])/g;
+
+const isClean = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** A JSON text that was read strictly: of what is meant here it can only hold NUL, and that escaped. */
+const isCleanJson = (text: string): boolean => !text.includes(ESCAPED_NUL);
 
 class Cleaner {
   /** Characters that were replaced. */
   replaced = 0;
 
   text(text: string): string {
-    if (text.isWellFormed() && !text.includes('\0')) return text;
+    if (isClean(text)) return text;
     return text.replaceAll(UNSENDABLE, () => this.#replacement());
   }
 
-  /** A JSON text that was read strictly: of what is meant here it can only hold NUL, and that escaped. */
   json(text: string): string {
-    if (!text.includes(String.raw`\u0000`)) return text;
-    return text.replaceAll(ESCAPED, (escape) =>
-      escape === String.raw`\u0000` ? this.#replacement() : escape,
-    );
+    if (isCleanJson(text)) return text;
+    return text.replaceAll(ESCAPED, (escape) => (escape === ESCAPED_NUL ? this.#replacement() : escape));
   }
 
   value<T>(value: T): T {
@@ -79,9 +82,36 @@ class Cleaner {
 export type Sendable<T> = { readonly value: T; readonly replaced: number };
 
 export const sendableItem = (item: PromptItem): Sendable<PromptItem> => {
+  if (isSendable(item)) return { value: item, replaced: 0 };
   const cleaner = new Cleaner();
   const value = cleaner.item(item);
   return { value, replaced: cleaner.replaced };
+};
+
+/** Nearly every item is, and is not copied. */
+const isSendable = (item: PromptItem): boolean => {
+  switch (item.kind) {
+    case 'user':
+    case 'note':
+      return isClean(item.text);
+    case 'results':
+      return item.results.every(({ name, text }) => isClean(name) && isClean(text));
+    case 'assistant':
+      return item.blocks.every(isSendableBlock);
+    default:
+      return item satisfies never;
+  }
+};
+
+const isSendableBlock = (block: PromptBlock): boolean => {
+  switch (block.type) {
+    case 'text':
+      return isClean(block.text);
+    case 'call':
+      return isClean(block.name) && isCleanJson(block.args);
+    default:
+      return true;
+  }
 };
 
 /** Instructions and tools as they stand in the frame of a request. */

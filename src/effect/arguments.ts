@@ -34,19 +34,38 @@ const REASONS = {
   'not-well-formed': 'arguments-not-well-formed',
 } as const satisfies Record<string, ArgumentReason>;
 
-/** The last few texts and what they mean: one text is looked at by evolve, the decider and the driver in turn. */
-const recent = new Map<string, Decoded>();
+/**
+ * The last few texts and what they mean: one text is looked at by evolve, the decider and the driver in turn. They are
+ * compared from the newest on, because it is nearly always that one, and a map would read all of a long text first.
+ */
+const recentTexts: string[] = [];
+const recentMeanings: Decoded[] = [];
 const RECENT_MAX = 64;
+/** Where the next one is put. */
+let recentEnd = 0;
+
+const recall = (text: string): Decoded | undefined => {
+  for (let back = 1; back <= recentTexts.length; back++) {
+    const at = (recentEnd - back + RECENT_MAX) % RECENT_MAX;
+    if (recentTexts[at] === text) return recentMeanings[at];
+  }
+  return undefined;
+};
+
+const remember = (text: string, decoded: Decoded): void => {
+  recentTexts[recentEnd] = text;
+  recentMeanings[recentEnd] = decoded;
+  recentEnd = (recentEnd + 1) % RECENT_MAX;
+};
 
 /** Text without any argument means an empty object: providers send "" for tools without parameters. */
 export const decodeArguments = (raw: string): Decoded => {
-  const known = recent.get(raw);
+  const known = recall(raw);
   if (known) return known;
   const decoded = decode(raw);
-  if (recent.size >= RECENT_MAX) recent.clear();
-  recent.set(raw, decoded);
+  remember(raw, decoded);
   // What is recorded and run is the canonical text, which says the same.
-  if (decoded.ok) recent.set(decoded.canonical, decoded);
+  if (decoded.ok && decoded.canonical !== raw) remember(decoded.canonical, decoded);
   return decoded;
 };
 

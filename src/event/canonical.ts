@@ -109,7 +109,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 const FEW_KEYS = 12;
 
 /** By UTF-16 code unit, which is what the RFC asks for, and how both sort() and ">" compare. */
-const sortedKeys = (object: object): readonly string[] => {
+export const sortedKeys = (object: object): readonly string[] => {
   const keys = Object.keys(object);
   if (keys.length > FEW_KEYS) return keys.sort();
   for (let i = 1; i < keys.length; i++) {

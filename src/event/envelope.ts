@@ -20,6 +20,36 @@ export type StoredEvent = {
   readonly body: string;
 };
 
+/** What a body is put together from. */
+export type BodyParts = {
+  readonly data: string;
+  readonly at: number;
+  readonly type: string;
+  readonly v: number;
+};
+
+/** An event that was sealed here: whoever keeps the parts of its body need not take the body apart again. */
+class SealedEvent implements StoredEvent {
+  readonly seq: number;
+  readonly hash: Digest;
+  readonly body: string;
+  readonly #parts: BodyParts;
+
+  constructor(seq: number, hash: Digest, body: string, parts: BodyParts) {
+    this.seq = seq;
+    this.hash = hash;
+    this.body = body;
+    this.#parts = parts;
+  }
+
+  static partsOf(event: StoredEvent): BodyParts | undefined {
+    return #parts in event ? event.#parts : undefined;
+  }
+}
+
+/** Undefined for an event that comes from elsewhere. */
+export const sealedParts = (event: StoredEvent): BodyParts | undefined => SealedEvent.partsOf(event);
+
 export const genesis = (session: string): Digest => sha256(`onrecord/1 ${session}`);
 
 /** A body in two: its data, and the rest, which is `{"at":…,"data":,"seq":…,"type":…,"v":…}`. */
@@ -58,11 +88,11 @@ export const seal = (
   const { text, value } = canonicalForm(event.data);
   // Keys stand in canonical order here, so only `data` has to be sorted. The names of types are plain words.
   const opening = `{"at":${at},"data":`;
-  const rest = `,"seq":${seq},"type":"${type}","v":${versionOf(UPCASTS, type)}}`;
-  return {
-    event: { type, data: value, seq, at } as LogEvent,
-    stored: { seq, hash: linkHash(prev, sha256(text), opening + rest), body: opening + text + rest },
-  };
+  const v = versionOf(UPCASTS, type);
+  const rest = `,"seq":${seq},"type":"${type}","v":${v}}`;
+  const hash = linkHash(prev, sha256(text), opening + rest);
+  const stored = new SealedEvent(seq, hash, opening + text + rest, { data: text, at, type, v });
+  return { event: { type, data: value, seq, at } as LogEvent, stored };
 };
 
 type Envelope = { at: number; data: Json; seq: number; type: string; v: number };

@@ -8,7 +8,7 @@
  * values give equal text, digits are never lost; (3) linear in the length of the text.
  */
 
-import { canonical } from './canonical.ts';
+import { canonical, sortedKeys } from './canonical.ts';
 import type { Json } from './json.ts';
 
 export type StrictValue =
@@ -119,7 +119,7 @@ export const canonicalStrict = (value: StrictValue): string => {
   if (typeof value === 'number') return value === 0 ? '0' : String(value);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalStrict).join(',')}]`;
-  const keys = Object.keys(value).sort();
+  const keys = sortedKeys(value);
   const member = (key: string): string =>
     `${JSON.stringify(key)}:${canonicalStrict(value[key] as StrictValue)}`;
   return `{${keys.map(member).join(',')}}`;
@@ -131,7 +131,7 @@ export const inOrder = (value: StrictValue): StrictValue => {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(inOrder);
   const copy: { [key: string]: StrictValue } = {};
-  for (const key of Object.keys(value).sort()) setMember(copy, key, inOrder(value[key] as StrictValue));
+  for (const key of sortedKeys(value)) setMember(copy, key, inOrder(value[key] as StrictValue));
   return copy;
 };
 

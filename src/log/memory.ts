@@ -170,11 +170,12 @@ export class MemoryLog implements LogStore {
     return true;
   }
 
-  async release(session: string, epoch: number): Promise<void> {
+  async release(session: string, epoch: number): Promise<number | undefined> {
     const stream = this.#stream(session);
-    if (stream.epoch !== epoch) return;
+    if (stream.epoch !== epoch) return undefined;
     stream.lease = undefined;
     stream.triedHead = undefined;
+    return stream.events.length;
   }
 
   changes(listener: ChangeListener): () => void {

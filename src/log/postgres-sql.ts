@@ -36,7 +36,7 @@ export const statements = (schema: string): Statements => {
       UPDATE ${schema}.session AS s SET lease_until = asked.until FROM asked
       WHERE s.bucket = asked.bucket AND s.name = asked.name RETURNING s.name`,
     release: `UPDATE ${schema}.session SET owner_id = NULL, owner = NULL, lease_until = NULL, tried_head = NULL
-      WHERE bucket = $1 AND name = $2 AND epoch = $3`,
+      WHERE bucket = $1 AND name = $2 AND epoch = $3 RETURNING head`,
     holdOwner: `SELECT pg_advisory_lock_shared(hashtextextended('${schema} owner ' || $1, 0))`,
     // Nobody holds what can be had alone; it is given back with the statement.
     absent: `SELECT owner_id FROM (

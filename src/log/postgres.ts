@@ -264,8 +264,10 @@ export class PostgresLog implements LogStore {
     });
   }
 
-  async release(session: string, epoch: number): Promise<void> {
-    await this.#reader.ask(this.#sql.release, [batch.bucketOf(session), session, epoch]);
+  async release(session: string, epoch: number): Promise<number | undefined> {
+    const values = [batch.bucketOf(session), session, epoch];
+    const { rows } = await this.#reader.ask<{ head: string }>(this.#sql.release, values);
+    return rows[0] && Number(rows[0].head);
   }
 
   changes(listener: ChangeListener): () => void {

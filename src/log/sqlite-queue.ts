@@ -13,7 +13,7 @@ export type Pending = {
    * Where the session's log ends after an append. A lease has none and needs no sync of its own: it means nothing after
    * a loss of power, and the next append takes it along.
    */
-  readonly head?: number;
+  readonly head: number | undefined;
 };
 
 export type Outcome = { readonly value: unknown } | { readonly refusal: OnrecordError };

@@ -1,7 +1,7 @@
 /** Rows of the SQLite store, and what they mean. Bodies and blobs that are long are stored compressed. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Digest } from '../event/canonical.ts';
-import type { StoredEvent } from '../event/envelope.ts';
+import { sealedParts, type BodyParts, type StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import type { Owner, SessionRow, StatusCounts } from './store.ts';
 
@@ -61,7 +61,8 @@ const OPENING = '{"at":';
 const DATA_OPENS = ',"data":';
 const DATA_ENDS = ',"seq":';
 const TYPE_OPENS = ',"type":"';
-const ENDING = '","v":1}';
+const VERSION = 1;
+const ENDING = `","v":${VERSION}}`;
 /** What begins like a number, SQLite would make one of. */
 const LETTER = /^[a-z]/;
 
@@ -72,7 +73,18 @@ const around = (data: string, { seq, at, type }: { seq: number; at: number; type
  * An event as its row holds it. What stands around the data of nearly every event (`{"at":…,"data":` and
  * `,"seq":…,"type":…,"v":1}`) follows from the row: it is left out where putting it back gives the very same body.
  */
-export const eventCells = ({ seq, body }: StoredEvent): EventCells => {
+export const eventCells = (event: StoredEvent): EventCells => {
+  const sealed = sealedParts(event);
+  if (sealed?.v === VERSION && Number.isSafeInteger(sealed.at)) return cellsOf(sealed);
+  return cellsOfBody(event);
+};
+
+const cellsOf = ({ data, at, type }: Pick<BodyParts, 'data' | 'at' | 'type'>): EventCells => {
+  const number = NUMBERED.indexOf(type);
+  return [packed(data), at, number < 0 ? type : number];
+};
+
+const cellsOfBody = ({ seq, body }: StoredEvent): EventCells => {
   const from = body.indexOf(DATA_OPENS);
   const to = body.lastIndexOf(DATA_ENDS);
   const data = body.slice(from + DATA_OPENS.length, to);
@@ -84,9 +96,7 @@ export const eventCells = ({ seq, body }: StoredEvent): EventCells => {
     Number.isSafeInteger(at) &&
     LETTER.test(type) &&
     around(data, { seq, at, type }) === body;
-  if (!isOrdinary) return [packed(body), null, null];
-  const number = NUMBERED.indexOf(type);
-  return [packed(data), at, number < 0 ? type : number];
+  return isOrdinary ? cellsOf({ data, at, type }) : [packed(body), null, null];
 };
 
 /** A body as long as its size is stored plain; a packed one is always shorter. */

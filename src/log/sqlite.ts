@@ -14,6 +14,7 @@ import type { Digest } from '../event/canonical.ts';
 import type { StoredEvent } from '../event/envelope.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import { partsOf, type OwnPart, type Part } from './lineage.ts';
+import { LoneWriter } from './lone-writer.ts';
 import { SESSIONS_LIMIT } from './memory.ts';
 import { identityOf, Placement, refuseRemote } from './placement.ts';
 import { claimLease } from './sqlite-lease.ts';
@@ -66,9 +67,6 @@ const STORE_RETRY_MS = 20;
 export const STORE_POLL_MS = 50;
 /** Whoever has committed so often will go on: from then on the write-ahead log has its full length. */
 export const GROW_AFTER_COMMITS = 24;
-/** For so long commits may follow one upon the other before all else in the process has its turn again. */
-export const COMMITS_MS = 20;
-
 export type SqliteOptions = {
   readonly clock?: Clock;
   /** `full` survives power loss (default); `normal` may lose the last commits then, never the order. */
@@ -98,9 +96,7 @@ export class SqliteLog implements LogStore {
   readonly #listeners = new Set<ChangeListener>();
   #queue: Pending[] = [];
   #flushPlanned = false;
-  /** The session that wrote the last batch, where it was one alone, and when the event loop had its last turn. */
-  #alone: string | undefined;
-  #turnAt = -Infinity;
+  readonly #loneWriter = new LoneWriter();
   #poll: { cancel(): void } | undefined;
   #dataVersion = 0;
   #commits = 0;
@@ -187,8 +183,11 @@ export class SqliteLog implements LogStore {
     );
   }
 
-  async release(session: string, epoch: number): Promise<void> {
-    await this.#write(session, () => this.#prepare(sql.RELEASE_LEASE).run(session, epoch));
+  async release(session: string, epoch: number): Promise<number | undefined> {
+    const give = (): boolean => this.#prepare(sql.RELEASE_LEASE).run(session, epoch).changes === 1;
+    const head = await this.#write(session, () => (give() ? this.#heads.find(session)?.head : undefined));
+    this.#loneWriter.left(session);
+    return head;
   }
 
   changes(listener: ChangeListener): () => void {
@@ -233,21 +232,15 @@ export class SqliteLog implements LogStore {
     }
   }
 
-  /**
-   * At the end of the event loop's turn, so that all who write in it share a commit. A session that has had the store
-   * to itself has nobody to wait for: what it writes right afterwards is committed as soon as nothing else can be
-   * done before.
-   */
+  /** At the end of the event loop's turn, so that all who write in it share a commit, or at once where there is nobody else. */
   #planFlush(now: number, session: string): void {
     if (this.#flushPlanned) return;
+    if (this.#loneWriter.isAlone(session, now)) return this.#flush();
     this.#flushPlanned = true;
-    const alone = session === this.#alone && now - this.#turnAt < COMMITS_MS;
-    if (alone) process.nextTick(() => this.#flush());
-    else
-      setImmediate(() => {
-        this.#turnAt = this.#clock.monotonic();
-        this.#flush();
-      });
+    setImmediate(() => {
+      this.#loneWriter.turned(this.#clock.monotonic());
+      this.#flush();
+    });
   }
 
   /** Commits all that is queued in one transaction. */
@@ -256,7 +249,7 @@ export class SqliteLog implements LogStore {
     const batch = this.#queue;
     if (batch.length === 0 || this.#closed) return;
     this.#queue = [];
-    this.#alone = batch.length === 1 ? batch[0]?.session : undefined;
+    this.#loneWriter.wrote(batch);
     this.#commit(batch);
   }
 
@@ -273,14 +266,13 @@ export class SqliteLog implements LogStore {
       else for (const pending of batch) this.#commit([pending]);
       return;
     }
-    batch.forEach(({ resolve: done, reject }, i) => {
+    for (const [i, { resolve: done, reject }] of batch.entries()) {
       const outcome = outcomes[i];
       if (outcome && 'refusal' in outcome) reject(outcome.refusal);
       else done(outcome?.value);
-    });
-    batch.forEach(({ session, head }, i) => {
+    }
+    for (const [i, { session, head }] of batch.entries())
       if (head !== undefined && outcomes[i] && 'value' in outcomes[i]) this.#tell({ session, head });
-    });
     if (++this.#commits === GROW_AFTER_COMMITS) growLog(this.#db, this.#path);
   }
 
@@ -391,18 +383,18 @@ export class SqliteLog implements LogStore {
   /** Queues a write for the next commit, with patience for other processes' locks. */
   #write<T>(session: string, work: () => T, head?: number): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closedFault());
-    return new Promise((resolvePromise, reject) => {
-      const now = this.#clock.monotonic();
-      this.#queue.push({
-        work,
-        deadline: now + this.#busyMs,
-        resolve: (value) => resolvePromise(value as T),
-        reject,
-        session,
-        ...(head !== undefined && { head }),
-      });
-      this.#planFlush(now, session);
+    const { promise, resolve: done, reject } = Promise.withResolvers<T>();
+    const now = this.#clock.monotonic();
+    this.#queue.push({
+      work,
+      deadline: now + this.#busyMs,
+      resolve: (value) => done(value as T),
+      reject,
+      session,
+      head,
     });
+    this.#planFlush(now, session);
+    return promise;
   }
 
   #transaction<T>(work: () => T, unsynced: boolean): T {

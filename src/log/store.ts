@@ -142,7 +142,8 @@ export type LogStore = {
   claim(request: ClaimRequest): Promise<Claim>;
   /** False when the lease is no longer this epoch's. */
   renew(session: string, epoch: number, until: number): Promise<boolean>;
-  release(session: string, epoch: number): Promise<void>;
+  /** Gives a lease back. Answers where the log ends then; undefined where the lease was no longer this epoch's. */
+  release(session: string, epoch: number): Promise<number | undefined>;
   /**
    * Calls back after something was committed. A hint: it may come late or twice, and a reader reads on from its
    * own position.

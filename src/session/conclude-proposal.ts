@@ -53,7 +53,8 @@ export const concludeProposal = (state: SessionState, turn: TurnState): NewDecis
   if (!tool) return reject('unknown-tool', unknownTool(state.agent, call.name));
   const usable = usableArguments(state, response, index, tool);
   if (!usable.ok) return reject(usable.reason, usable.message);
-  return proposal(state, head, { tool, ...usable, seen: turn.request?.seen ?? [] });
+  const { value, canonical } = usable;
+  return proposal(state, head, { tool, value, canonical, seen: turn.request?.seen ?? [] });
 };
 
 type Head = Pick<EventData['call.proposed'], 'call' | 'tool' | 'label'>;

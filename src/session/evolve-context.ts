@@ -79,19 +79,20 @@ export const summaryReceived = (
   return { ...spent(replied, data.turn, data.cost), modelReplies: state.modelReplies + 1 };
 };
 
-export const responseOf = (seq: number, data: EventData['response.received']): ResponseState => ({
-  seq,
-  stop: data.stop,
-  stopDetail: data.stopDetail,
-  calls: data.content.filter((block) => block.type === 'call'),
-  hasText: data.content.some((block) => block.type === 'text' && block.text.trim() !== ''),
-  textBytes: data.content.reduce(
-    (sum, block) => sum + (block.type === 'text' ? Buffer.byteLength(block.text) : 0),
-    0,
-  ),
-  endsInCall: data.content.at(-1)?.type === 'call',
-  outputTokens: data.usage?.output,
-});
+export const responseOf = (seq: number, data: EventData['response.received']): ResponseState => {
+  const { content, stop, stopDetail, usage } = data;
+  const calls: ResponseState['calls'][number][] = [];
+  let hasText = false;
+  let textBytes = 0;
+  for (const block of content) {
+    if (block.type === 'call') calls.push(block);
+    if (block.type !== 'text') continue;
+    hasText ||= block.text.trim() !== '';
+    textBytes += Buffer.byteLength(block.text);
+  }
+  const endsInCall = content.at(-1)?.type === 'call';
+  return { seq, stop, stopDetail, calls, hasText, textBytes, endsInCall, outputTokens: usage?.output };
+};
 
 export const countedBy = (
   state: SessionState,

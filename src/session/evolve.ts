@@ -141,12 +141,11 @@ const countWork = (state: SessionState, event: LogEvent): SessionState => {
     case 'call.result': {
       // Calls of a step run side by side.
       if (makerOf(event.data.call)) return innerWorked(state, event.data);
-      const { callsMs = 0 } = state.active ?? {};
-      const more = Math.max(0, allowedMs(state, event.data) - callsMs);
-      const counted = worked(state, more);
-      return counted.active
-        ? { ...counted, active: { ...counted.active, callsMs: callsMs + more } }
-        : counted;
+      const { active } = state;
+      if (!active) return state;
+      const more = Math.max(0, allowedMs(state, event.data) - active.callsMs);
+      const { activeMs, callsMs } = active;
+      return { ...state, active: { ...active, activeMs: activeMs + more, callsMs: callsMs + more } };
     }
     case 'call.suspended':
       // One after the other: what a program does between its calls, and then the longest of them.

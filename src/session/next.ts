@@ -64,9 +64,14 @@ const workOf = (state: SessionState): readonly Work[] => {
 const HAS_BEGUN: ReadonlySet<Work['kind']> = new Set(['request', 'execute', 'reconcile']);
 
 const turnWork = (state: SessionState, turn: TurnState): readonly Work[] => {
-  const work = stepCalls(turn).flatMap((call) => callWork(state, turn, call));
+  const all: Work[] = [];
+  for (const call of stepCalls(turn)) {
+    const work = callWork(state, turn, call);
+    if (work) all.push(work);
+  }
   const request = requestWork(state, turn);
-  return request ? [...work, request] : work;
+  if (request) all.push(request);
+  return all;
 };
 
 const requestWork = (state: SessionState, turn: TurnState): Work | undefined => {
@@ -101,24 +106,24 @@ const buildWork = (state: SessionState, turn: TurnState): Work => {
   return { kind: 'build', turn: turn.turn, step: turn.step + 1, ...summary };
 };
 
-const callWork = (state: SessionState, turn: TurnState, call: CallState): readonly Work[] => {
+const callWork = (state: SessionState, turn: TurnState, call: CallState): Work | undefined => {
   switch (call.phase) {
     case 'to-ask':
-      return needsPreparing(state, call) ? [{ kind: 'prepare', call }] : [];
+      return needsPreparing(state, call) ? { kind: 'prepare', call } : undefined;
     case 'ready':
     case 'retrying':
-      if (needsPreparing(state, call)) return [{ kind: 'prepare', call }];
-      return [{ kind: 'start', call, attempt: call.attempt + 1, pause: call.pause }];
+      if (needsPreparing(state, call)) return { kind: 'prepare', call };
+      return { kind: 'start', call, attempt: call.attempt + 1, pause: call.pause };
     case 'calling':
       return isAnswered(turn, call)
-        ? [{ kind: 'start', call, attempt: call.attempt + 1, pause: NO_PAUSE }]
-        : [];
+        ? { kind: 'start', call, attempt: call.attempt + 1, pause: NO_PAUSE }
+        : undefined;
     case 'started':
-      return [{ kind: 'execute', call, attempt: call.attempt }];
+      return { kind: 'execute', call, attempt: call.attempt };
     case 'ended':
-      return asksTool(state, call) ? [{ kind: 'reconcile', call }] : [];
+      return asksTool(state, call) ? { kind: 'reconcile', call } : undefined;
     default:
-      return [];
+      return undefined;
   }
 };
 
@@ -152,9 +157,51 @@ export const workName = (work: Work): string => {
   }
 };
 
-/** What was begun in the world and has no result in the log. A driver that did not begin it has to say so first. */
-export const inFlight = (state: SessionState): readonly Work[] =>
-  next(state).filter((work) => work.kind === 'request' || work.kind === 'execute');
+/** Whether two works have one name: of one attempt, its start and its execution are the same piece of work. */
+export const isSameWork = (one: Work, other: Work): boolean => {
+  switch (one.kind) {
+    case 'build':
+      return other.kind === 'build' && one.turn === other.turn && one.step === other.step;
+    case 'resend':
+    case 'request':
+      return (
+        (other.kind === 'resend' || other.kind === 'request') &&
+        one.turn === other.turn &&
+        one.step === other.step &&
+        one.attempt === other.attempt
+      );
+    case 'start':
+    case 'execute':
+      return (
+        (other.kind === 'start' || other.kind === 'execute') &&
+        one.attempt === other.attempt &&
+        one.call.id === other.call.id
+      );
+    case 'prepare':
+      return (
+        other.kind === 'prepare' &&
+        one.call.id === other.call.id &&
+        one.call.round === other.call.round &&
+        !one.call.prepared === !other.call.prepared
+      );
+    case 'reconcile':
+      return (
+        other.kind === 'reconcile' && one.call.id === other.call.id && one.call.attempt === other.call.attempt
+      );
+    default:
+      return one satisfies never;
+  }
+};
+
+export type PlannedWork = Extract<Work, { pause: Pause }>;
+
+/** Whether it is to begin, now or at a moment of its own. */
+export const isPlanned = (work: Work): work is PlannedWork => work.kind === 'resend' || work.kind === 'start';
+
+/** Whether it was begun in the world and has no result in the log. A driver that did not begin it has to say so first. */
+export const isInFlight = ({ kind }: Work): boolean => kind === 'request' || kind === 'execute';
+
+export const inFlight = (state: SessionState): readonly Work[] => next(state).filter(isInFlight);
 
 export type Waiting = { readonly approvals: readonly CallId[]; readonly inDoubt: readonly CallId[] };
 

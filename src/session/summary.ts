@@ -50,11 +50,11 @@ export const summaryOf = (state: SessionState): SessionSummary => {
     turns: state.turns.length,
     waiting: waits.approvals.length,
     inDoubt: waits.inDoubt.length,
-    ...(wakeAt !== undefined && { wakeAt }),
     untold: untold(state).length,
     waits: state.waits,
     cost: state.costUnknown ? null : state.cost,
     createdAt: state.createdAt,
     updatedAt: state.lastAt,
+    ...(wakeAt !== undefined && { wakeAt }),
   };
 };

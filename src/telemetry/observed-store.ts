@@ -59,7 +59,7 @@ export class ObservedStore implements LogStore {
     return this.#store.renew(session, epoch, until);
   }
 
-  release(session: string, epoch: number): Promise<void> {
+  release(session: string, epoch: number): Promise<number | undefined> {
     return this.#store.release(session, epoch);
   }
 

@@ -69,7 +69,7 @@ const execute = async (options: AttemptOptions): Promise<Executed> => {
   const { tool, definition, input, context, limits, faults, calls } = options;
   const place = (): FaultPlace => ({ ...options.place(), timeoutMs: definition.timeoutMs });
   try {
-    await reach(faults, 'call.before', place);
+    if (faults) await reach(faults, 'call.before', place);
     const value: unknown = await executed(tool, input, context);
     const needed = calls.needed(value instanceof Thrown ? value.thrown : value);
     if (needed) {
@@ -77,8 +77,9 @@ const execute = async (options: AttemptOptions): Promise<Executed> => {
       return { calls: needed };
     }
     if (value instanceof Thrown) throw value.thrown;
-    const encoded = await encodeResult(value, definition.effect, limits);
-    const answer = await reach(faults, 'call.after', place);
+    const made = encodeResult(value, definition.effect, limits);
+    const encoded = made instanceof Promise ? await made : made;
+    const answer = faults && (await reach(faults, 'call.after', place));
     return answer === 'again' ? { ...encoded, twice: true } : encoded;
   } catch (thrown) {
     return { outcome: thrownOutcome(thrown, definition.effect), blobs: [] };

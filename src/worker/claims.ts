@@ -7,6 +7,7 @@ import { isOnrecordError } from '../errors.ts';
 import type { AgentDefinition } from '../event/definition.ts';
 import type { Encoder } from '../context/encoding.ts';
 import { StorageError, type Claim, type ClaimLimits, type LogStore, type Owner } from '../log/store.ts';
+import { wakeAtOf } from '../session/deadlines.ts';
 import { canGoOn } from '../session/summary.ts';
 import type { SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
@@ -75,7 +76,7 @@ export class Claims {
       // One more than that is known of the turn: this claim is no loss yet.
       if (tries > LOST_MAX) return await this.#park(session, epoch, tries - 1);
       const live = await this.#read(session, known);
-      const state = known ? await sessions.state(session) : await this.#drivable(session);
+      const state = known ? await sessions.state(session) : await this.#drivable(session, live.state);
       if (!state) return await this.#giveBack(session, epoch);
       const lost = Math.max(tries - 1, state.active?.losses ?? 0);
       if (lost >= LOST_MAX) return await this.#park(session, epoch, lost);
@@ -122,10 +123,13 @@ export class Claims {
     return live;
   }
 
-  /** The session, where it could be driven here. Rings first: what has fallen due may be what lets it go on. */
-  async #drivable(session: string): Promise<SessionState | undefined> {
-    const { ring, gate, rehearsal, isClosing } = this.#options;
-    const state = await ring(session);
+  /**
+   * The session, where it could be driven here; `read`: as it was read just now. Rings first: what has fallen due may be
+   * what lets it go on.
+   */
+  async #drivable(session: string, read?: SessionState): Promise<SessionState | undefined> {
+    const { ring, gate, rehearsal, isClosing, clock } = this.#options;
+    const state = read && !isDue(read, clock.now()) ? read : await ring(session);
     const { mode } = await gate();
     const could = mode !== 'frozen' && !isClosing() && state.rehearsal === rehearsal && canGoOn(state);
     return could ? state : undefined;
@@ -166,6 +170,8 @@ export class Claims {
     return this.#giveBack(session, epoch);
   }
 }
+
+const isDue = (state: SessionState, now: number): boolean => (wakeAtOf(state) ?? Infinity) <= now;
 
 const claimLimits = (
   { agents, tenants }: WorkLimits,

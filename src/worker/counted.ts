@@ -14,8 +14,8 @@ const isUsage = (usage: Usage): boolean =>
 
 /** Without a usage that would be counted on and is none; half of a count is worse than none. */
 export const counted = <Reply extends ModelReply>(reply: Reply, log: Logger): Reply => {
+  if (reply.usage === undefined || isUsage(reply.usage)) return reply;
   const { usage, ...rest } = reply;
-  if (usage === undefined || isUsage(usage)) return reply;
   log.warn(
     `A model counted its tokens with ${JSON.stringify(usage)}: each of ${CLASSES.join(', ')} has to be a number from 0 up.`,
   );

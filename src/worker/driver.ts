@@ -14,8 +14,16 @@ import { ConflictError, FencedError, StorageError, type Blob, type LogStore } fr
 import { nextRequest } from '../context/next-request.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
 import { isRechecked } from '../session/preparing.ts';
-import { inFlight, next, workName, type Work } from '../session/next.ts';
-import type { Pause, SessionState } from '../session/state.ts';
+import {
+  isInFlight,
+  isPlanned,
+  isSameWork,
+  next,
+  workName,
+  type PlannedWork,
+  type Work,
+} from '../session/next.ts';
+import type { SessionState } from '../session/state.ts';
 import { definitionDigest } from './agent.ts';
 import { agentFor } from './kept-level.ts';
 import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
@@ -33,6 +41,7 @@ import { Batch, type LiveSession } from './live-session.ts';
 import { evidenceOf, isNews, isRecorded } from './news.ts';
 import { restOf, type Rest } from './rest.ts';
 import { Signal } from './signal.ts';
+import { WorkInHand, type Job } from './work-in-hand.ts';
 
 /** Calls of one session that are executed at the same time. */
 export const CALLS_AT_ONCE = 8;
@@ -55,10 +64,7 @@ export type DriverOptions = {
   readonly onStorageFault: (fault: StorageError | undefined) => void;
 };
 
-/** In hand until its news is in the log: were it forgotten earlier, the same work would be begun again. */
-type Job = { readonly work: Work; readonly abort: AbortController };
-
-type Delivery = { readonly news: News; readonly job?: string };
+type Delivery = { readonly news: News; readonly job?: Job };
 
 /** What begins something in the world, and so is subject to the store's gate. */
 const isIntent = ({ type }: LogEvent): boolean =>
@@ -67,9 +73,7 @@ const isIntent = ({ type }: LogEvent): boolean =>
 export class Driver {
   readonly #options: DriverOptions;
   readonly #live: LiveSession;
-  readonly #jobs = new Map<string, Job>();
-  /** Names of work whose intent this driver recorded itself. */
-  readonly #begun = new Set<string>();
+  readonly #inHand = new WorkInHand();
   /** When planned work is due, on the monotonic clock. */
   readonly #due = new Map<string, number>();
   readonly #wake = new Signal();
@@ -101,6 +105,10 @@ export class Driver {
 
   get epoch(): number {
     return this.#options.epoch;
+  }
+
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted;
   }
 
   /** The log may have grown up to `head`, or somewhere where it is not known: look, unless it is our own doing. */
@@ -151,9 +159,9 @@ export class Driver {
       return await this.#drive();
     } finally {
       this.#over = true;
-      this.#options.jobs.slots.keepOnly(this.#options.session, new Map());
+      this.#options.jobs.slots.keepOnly(this.#options.session, []);
       for (const { news } of this.#inbox.splice(0)) this.#handOn(news);
-      for (const { abort } of this.#jobs.values()) abort.abort(new Error('the driver has ended'));
+      for (const { abort } of this.#inHand.jobs) abort.abort(new Error('the driver has ended'));
     }
   }
 
@@ -166,7 +174,8 @@ export class Driver {
   async #drive(): Promise<Rest> {
     await this.#refresh();
     for (;;) {
-      const batch = await this.#compose();
+      const composed = this.#compose();
+      const batch = composed instanceof Promise ? await composed : composed;
       if (batch.events.length > 0 && !(await this.#commit(batch))) continue;
       this.#put();
       this.#abortCancelled();
@@ -183,8 +192,8 @@ export class Driver {
 
   #isDone(): boolean {
     if (this.#abandoned.signal.aborted) return true;
-    if (this.#jobs.size > 0 || this.#inbox.length > 0) return false;
-    return this.#stop.signal.aborted || !this.#planned();
+    if (this.#inHand.jobs.length > 0 || this.#inbox.length > 0) return false;
+    return this.#stop.signal.aborted || !next(this.#live.state).some(isPlanned);
   }
 
   /** Whether nobody can have taken over, or nothing is started here any more. */
@@ -202,7 +211,7 @@ export class Driver {
   }
 
   /** Facts in hand, the decisions that follow, and the intents that are due, as one batch. */
-  async #compose(): Promise<Batch> {
+  #compose(): Batch | Promise<Batch> {
     const batch = new Batch(this.#live, this.#options.clock.now());
     batch.follow();
     // Before the news, so that what follows from it follows under the gate as it stands.
@@ -210,7 +219,7 @@ export class Driver {
     this.#gateHead = gate.head;
     const moved = gateFact(batch.state, gate);
     if (moved) batch.add(moved);
-    const lost = inFlight(batch.state).some((work) => !this.#begun.has(workName(work)));
+    const lost = next(batch.state).some((work) => isInFlight(work) && !this.#inHand.hasBegun(work));
     if (lost)
       batch.add({ type: 'driver.changed', data: { epoch: this.#options.epoch, reason: 'process-lost' } });
     this.#taken = [...this.#inbox];
@@ -220,16 +229,17 @@ export class Driver {
       const told = isNews(batch.state, news.fact) ? news : evidence;
       if (told) batch.add(told.fact, told.blobs);
     }
-    if (!this.#stop.signal.aborted) await this.#intend(batch);
-    return batch;
+    const intended = this.#stop.signal.aborted ? undefined : this.#intend(batch);
+    return intended ? intended.then(() => batch) : batch;
   }
 
-  async #intend(batch: Batch): Promise<void> {
+  /** A promise only where foreign code is asked first. */
+  #intend(batch: Batch): Promise<void> | undefined {
     for (;;) {
       const work = next(batch.state).find((one) => this.#isDue(one, batch.state));
-      if (!work) return;
+      if (!work) return undefined;
       const recorded = this.#record(work, batch);
-      if (recorded) await recorded;
+      if (recorded) return recorded.then(() => this.#intend(batch));
     }
   }
 
@@ -250,7 +260,7 @@ export class Driver {
   }
 
   /** Milliseconds until planned work is due: from the moment it was first seen, by the clock that never goes back. */
-  #left(work: Extract<Work, { pause: Pause }>): number {
+  #left(work: PlannedWork): number {
     const { notBefore, ms } = work.pause;
     if (ms === 0) return 0;
     const { clock } = this.#options;
@@ -272,7 +282,7 @@ export class Driver {
       case 'resend': {
         const { turn, step, attempt } = work;
         batch.add({ type: 'request.sent', data: { turn, step, attempt } });
-        this.#begun.add(workName(work));
+        this.#inHand.begin(work);
         return undefined;
       }
       case 'start':
@@ -295,9 +305,9 @@ export class Driver {
     }
     const begin = (problem: News | undefined): void => {
       if (problem) return batch.add(problem.fact, problem.blobs);
-      this.#options.jobs.slots.hold(batch.session, workName(work), call.tool);
+      this.#options.jobs.slots.hold(batch.session, work, call.tool);
       batch.add({ type: 'call.started', data: { call: call.id, attempt: work.attempt } });
-      this.#begun.add(workName(work));
+      this.#inHand.begin(work);
     };
     const problem = startProblem(batch.state, call, this.#options.jobs.agent);
     if (problem instanceof Promise) return problem.then(begin);
@@ -319,7 +329,7 @@ export class Driver {
     if (request.type === 'request.refused') return batch.add({ type: request.type, data: request.data });
     const { type, data, head, tail } = request;
     batch.add({ type, data }, this.#frameBlobs(data, head, tail));
-    this.#begun.add(`request ${work.turn}.${work.step}#1`);
+    this.#inHand.begin({ kind: 'request', turn: work.turn, step: work.step, attempt: 1 });
   }
 
   /** What stands around the parts, where the log does not have it yet. */
@@ -374,19 +384,14 @@ export class Driver {
   /** What was taken from the inbox is in the log now, or was no news. */
   #put(): void {
     const { jobs, session } = this.#options;
-    if (this.#taken.length === 0) return;
-    for (const { job } of this.#taken) {
-      if (job === undefined) continue;
-      if (this.#jobs.delete(job)) jobs.slots.drop(session, job);
-      this.#begun.delete(job);
-    }
+    for (const { job } of this.#taken) if (job && this.#inHand.end(job)) jobs.slots.drop(session, job.work);
     // What has come meanwhile stands behind it.
     this.#inbox = this.#inbox.slice(this.#taken.length);
   }
 
   /** The request builder has seen events that were not written; it is made again from the log. */
   async #reload(): Promise<void> {
-    this.#options.jobs.slots.keepOnly(this.#options.session, this.#jobs);
+    this.#options.jobs.slots.keepOnly(this.#options.session, this.#inHand.works);
     this.#head = 0;
     this.#live.reset();
     await this.#refresh();
@@ -401,16 +406,14 @@ export class Driver {
     const stops = this.#stop.signal.aborted;
     for (const work of next(this.#live.state)) {
       if (stops && work.kind !== 'execute') continue;
-      const name = workName(work);
-      const run = this.#jobs.has(name) ? undefined : this.#runner(work);
+      const run = this.#inHand.isRunning(work) ? undefined : this.#runner(work);
       if (!run) continue;
-      const abort = new AbortController();
-      this.#jobs.set(name, { work, abort });
-      void run(abort).then(
+      const job = this.#inHand.run(work);
+      void run(job.abort).then(
         (news) => {
-          if (!news) this.#jobs.delete(name);
+          if (!news) this.#inHand.forget(job);
           else if (this.#over) return this.#handOn(news);
-          else this.#inbox.push({ news, job: name });
+          else this.#inbox.push({ news, job });
           this.#wake.raise();
         },
         (error: unknown) => {
@@ -461,32 +464,32 @@ export class Driver {
 
   /** A cancelled turn may have ended already, where only a preview was under way: what nobody wants is stopped, too. */
   #abortCancelled(): void {
-    if (this.#jobs.size === 0) return;
+    const { jobs } = this.#inHand;
+    if (jobs.length === 0) return;
     const { state } = this.#live;
-    const wanted = new Set(next(state).map(workName));
-    for (const [name, { work, abort }] of this.#jobs)
+    const wanted = next(state);
+    for (const { work, abort } of jobs)
       if (
-        (!wanted.has(name) && work.kind !== 'execute') ||
+        (work.kind !== 'execute' && !wanted.some((one) => isSameWork(one, work))) ||
         (state.active?.cancel && work.kind !== 'reconcile')
       )
         abort.abort(new Error('the turn was cancelled'));
-  }
-
-  /** Whether work is waiting for its time. */
-  #planned(): boolean {
-    return next(this.#live.state).some((work) => work.kind === 'resend' || work.kind === 'start');
   }
 
   /** The one place where the driver waits for the world. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const { state } = this.#live;
-    const planned = next(state).filter((work) => work.kind === 'resend' || work.kind === 'start');
-    // Read before it is asked what is due: whatever falls due between the two has a timer.
-    const waits = planned.map((work) => this.#left(work)).filter((ms) => ms > 0);
-    // Its time came while the batch was written: no timer would tell.
-    if (!this.#stop.signal.aborted && planned.some((work) => this.#isDue(work, state))) return;
-    const timer = waits.length > 0 ? clock.after(Math.min(...waits), () => this.#wake.raise()) : undefined;
+    let soonest = Infinity;
+    for (const work of next(state)) {
+      if (!isPlanned(work)) continue;
+      // Read before it is asked what is due: whatever falls due between the two has a timer.
+      const left = this.#left(work);
+      if (left > 0) soonest = Math.min(soonest, left);
+      // Its time came while the batch was written: no timer would tell.
+      if (!this.#stop.signal.aborted && this.#isDue(work, state)) return;
+    }
+    const timer = soonest < Infinity ? clock.after(soonest, () => this.#wake.raise()) : undefined;
     await this.#wake.raised();
     timer?.cancel();
     if (this.#failure !== undefined) throw this.#failure;

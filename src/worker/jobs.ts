@@ -20,7 +20,7 @@ import type { Preview } from '../tool/preview.ts';
 import { isStandardSchema } from '../tool/schema.ts';
 import type { Logger, Reconciled, Tool, ToolContext } from '../tool/tool.ts';
 import type { Agent } from './agent.ts';
-import { checkInput, refusalOf, runAttempt, type Ended } from './attempt.ts';
+import { checkInput, refusalOf, runAttempt, type Checked, type Ended } from './attempt.ts';
 import { counted } from './counted.ts';
 import { reach, type FaultPlace, type Faults } from './fault-point.ts';
 import { agentFor } from './kept-level.ts';
@@ -214,22 +214,23 @@ const contextOf = (
   call: CallState,
   { clock, log }: JobContext,
   { signal, attempt = call.attempt, calls = new AttemptCalls([]) }: Given,
-): ToolContext => ({
-  signal,
-  get idempotencyKey(): string {
-    return idempotencyKey(state.session, call.id, call.args);
-  },
-  attempt,
-  call: `${state.session} ${call.id}`,
-  log,
-  now: () => clock.now(),
-  base: call.prepared?.base as Json | undefined,
-  startedAt: call.startedAt ?? clock.now(),
-  get made(): ToolContext['made'] {
-    return calls.handOver();
-  },
-  callTool: (name, args) => calls.make({ tool: name, args }),
-});
+): ToolContext => {
+  const context: ToolContext = {
+    signal,
+    idempotencyKey: idempotencyKey(state.session, call.id, call.args),
+    attempt,
+    call: `${state.session} ${call.id}`,
+    log,
+    now: () => clock.now(),
+    base: call.prepared?.base as Json | undefined,
+    startedAt: call.startedAt ?? clock.now(),
+    made: [],
+    callTool: (name, args) => calls.make({ tool: name, args }),
+  };
+  // Whoever looks at them compares by itself. A getter costs more than all the rest, and few calls have made any.
+  if (calls.any) Object.defineProperty(context, 'made', { enumerable: true, get: () => calls.handOver() });
+  return context;
+};
 
 type Given = { readonly signal: AbortSignal; readonly attempt?: number; readonly calls?: AttemptCalls };
 
@@ -237,18 +238,25 @@ type Input =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly refusal: { readonly code: string; readonly message: string } };
 
-const inputOf = async (tool: Tool, call: CallState): Promise<Input> => {
+/** A promise only where the tool's schema answers with one. */
+const inputOf = (tool: Tool, call: CallState): Input | Promise<Input> => {
   const decoded = decodeArguments(call.args);
   if (!decoded.ok) throw bug('recorded arguments can be decoded', { call: call.id });
   try {
     // A copy: a tool that changes its input must not change what the next call with the same text is given.
-    const checked = await checkInput(tool, copyOf(decoded.value));
-    if (checked.ok) return { ok: true, value: checked.input };
-    return { ok: false, refusal: { code: 'arguments-schema', message: checked.message } };
+    const checked = checkInput(tool, copyOf(decoded.value));
+    return checked instanceof Promise ? checked.then(checkedInput, refusedInput) : checkedInput(checked);
   } catch (thrown) {
-    return { ok: false, refusal: refusalOf(thrown) };
+    return refusedInput(thrown);
   }
 };
+
+const checkedInput = (checked: Checked): Input =>
+  checked.ok
+    ? { ok: true, value: checked.input }
+    : { ok: false, refusal: { code: 'arguments-schema', message: checked.message } };
+
+const refusedInput = (thrown: unknown): Input => ({ ok: false, refusal: refusalOf(thrown) });
 
 const refused = (call: CallState, refusal: { readonly code: string; readonly message: string }): News =>
   news({ type: 'call.refused', data: { call: call.id, ...refusal } });
@@ -317,9 +325,11 @@ export const attemptJob = async (
     news({ type: 'call.result', data: { call: call.id, attempt, outcome, ms } }, blobs);
   const hand = handOf(state, context.agent, call);
   if ('refused' in hand) throw bug('a call is only started with the tool at hand', { call: call.id });
-  const input = await inputOf(hand.tool, call);
+  const given = inputOf(hand.tool, call);
+  const input = given instanceof Promise ? await given : given;
   if (!input.ok) return result({ outcome: { kind: 'failed', ...input.refusal }, blobs: [], ms: 0 });
-  const calls = new AttemptCalls(await madeCalls(state, call, context.blob));
+  const made = madeCalls(state, call, context.blob);
+  const calls = new AttemptCalls(made instanceof Promise ? await made : made);
   const ended = await runAttempt({
     ...hand,
     input: input.value,
@@ -393,5 +403,7 @@ export const startProblem = (
   if ('refused' in hand) return hand.refused;
   // A JSON Schema was checked when the call was proposed.
   if (!isStandardSchema(hand.tool.inputSchema)) return undefined;
-  return inputOf(hand.tool, call).then((input) => (input.ok ? undefined : refused(call, input.refusal)));
+  const problem = (input: Input): News | undefined => (input.ok ? undefined : refused(call, input.refusal));
+  const input = inputOf(hand.tool, call);
+  return input instanceof Promise ? input.then(problem) : problem(input);
 };

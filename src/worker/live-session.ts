@@ -10,7 +10,7 @@ import type { LogEvent, NewEvent } from '../event/events.ts';
 import type { SessionSummary } from '../event/summary.ts';
 import { RequestBuilder } from '../context/request-builder.ts';
 import type { Encoder } from '../context/encoding.ts';
-import { pages } from '../log/pages.ts';
+import { PAGE_EVENTS } from '../log/pages.ts';
 import type { Append, Blob, ForkPlace, LogStore } from '../log/store.ts';
 import { conclude } from '../session/conclude.ts';
 import { evolve, initial } from '../session/evolve.ts';
@@ -92,12 +92,22 @@ export class Batch {
   }
 
   /** Writes the batch. The list of sessions is touched only when what it shows has changed. */
-  async commit(store: LogStore, { epoch, faults, given, fork }: CommitOptions = {}): Promise<void> {
-    const place = (): FaultPlace => ({
+  commit(store: LogStore, options: CommitOptions = {}): Promise<void> {
+    const { faults } = options;
+    return faults ? this.#commitUnder(faults, store, options) : store.append(this.#toAppend(options));
+  }
+
+  async #commitUnder(faults: Faults, store: LogStore, options: CommitOptions): Promise<void> {
+    const place: FaultPlace = {
       session: this.session,
       what: this.events.map((event) => event.type).join(' '),
-    });
-    if (faults) await faults.reach('append.before', place());
+    };
+    await faults.reach('append.before', place);
+    await store.append(this.#toAppend(options));
+    await faults.reach('append.after', place);
+  }
+
+  #toAppend({ epoch, given, fork }: CommitOptions): Append {
     const { summary } = this;
     const before = this.#before;
     const changed =
@@ -114,19 +124,18 @@ export class Batch {
       before.agent !== summary.agent;
     const again = this.#sent;
     this.#sent = true;
-    await store.append({
+    return {
       session: this.session,
       again,
       expected: this.expected,
-      ...(fork && { fork }),
       events: this.stored,
+      ...(fork && { fork }),
       ...(this.blobs.length > 0 && { blobs: this.blobs }),
       ...(epoch !== undefined && { epoch }),
       ...(given && { given }),
       // The control log has no agent and stands in no list.
       ...(changed && summary.agent !== '' && { summary }),
-    });
-    if (faults) await faults.reach('append.after', place());
+    };
   }
 
   #append(event: NewEvent): void {
@@ -203,10 +212,13 @@ export class LiveSession {
   }
 
   /** Reads what was appended since, here or elsewhere; with `to` not further than that event. */
-  async refresh(store: LogStore, to?: number): Promise<void> {
-    for await (const page of pages(store, this.session, { from: this.#state.seq + 1, to }))
+  async refresh(store: LogStore, to: number = Number.MAX_SAFE_INTEGER): Promise<void> {
+    for (let from = this.#state.seq + 1; from <= to; from += PAGE_EVENTS) {
+      const page = await store.read(this.session, from, Math.min(to, from + PAGE_EVENTS - 1));
       // Two readers may have asked at once: what the faster one brought is not folded again.
       for (const stored of page) if (stored.seq === this.#state.seq + 1) this.#push(stored);
+      if (page.length < PAGE_EVENTS) return;
+    }
   }
 
   /** Takes over a batch that was committed on top of this state; one that was read back meanwhile is there already. */

@@ -20,11 +20,11 @@ const ARGS_CHARS_SHOWN = 800;
 const RESULT_DEPTH_MAX = 100;
 
 /** The closed calls that a call made, in order. Their results are whole, also where requests show a part. */
-export const madeCalls = async (
+export const madeCalls = (
   { active }: SessionState,
   call: CallState,
   blob: LogStore['blob'],
-): Promise<readonly MadeCall[]> => {
+): readonly MadeCall[] | Promise<readonly MadeCall[]> => {
   if (!active || call.asked.length === 0) return [];
   const made = innerCalls(active, call.id);
   return Promise.all(
@@ -77,6 +77,11 @@ export class AttemptCalls {
 
   constructor(made: readonly MadeCall[]) {
     this.#made = made;
+  }
+
+  /** Whether an attempt before this one has made calls. */
+  get any(): boolean {
+    return this.#made.length > 0;
   }
 
   /** All answers, for a tool that compares by itself. */

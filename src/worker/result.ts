@@ -15,17 +15,34 @@ export type EncodedResult = { readonly outcome: Outcome; readonly blobs: readonl
 /** Room for the line that says what was left out. */
 const MARKER_BYTES = 120;
 
-export const encodeResult = async (
+/** A promise only of a stream: what else a tool returns is at hand. */
+export const encodeResult = (
   value: unknown,
   effect: EffectKind,
   limits: ResultLimits,
+): EncodedResult | Promise<EncodedResult> =>
+  isStream(value) ? encodeStream(value, effect, limits) : encoded({ value, over: false }, effect, limits);
+
+const encodeStream = async (
+  stream: AsyncIterable<unknown>,
+  effect: EffectKind,
+  limits: ResultLimits,
 ): Promise<EncodedResult> => {
+  let collected: Collected;
   try {
-    const collected = await collect(value, limits.blobBytes);
-    return new ResultWriter(limits).write(collected);
+    collected = await collect(stream, limits.blobBytes);
   } catch (error) {
     // A stream that breaks off is the tool's failure, not one of what it returned.
-    if (isStream(value) && !(error instanceof NotSerializable)) throw error;
+    if (!(error instanceof NotSerializable)) throw error;
+    return unkept(error, effect);
+  }
+  return encoded(collected, effect, limits);
+};
+
+const encoded = (collected: Collected, effect: EffectKind, limits: ResultLimits): EncodedResult => {
+  try {
+    return new ResultWriter(limits).write(collected);
+  } catch (error) {
     // A revoked proxy throws wherever it is looked at.
     return unkept(
       error instanceof NotSerializable ? error : new NotSerializable('', 'cannot be read'),
@@ -46,11 +63,10 @@ const unkept = (error: NotSerializable, effect: EffectKind): EncodedResult => {
 type Collected = { readonly value: unknown; readonly over: boolean };
 
 /** Streams are read to their end or to the limit, whichever comes first; the producer is then told to stop. */
-const collect = async (value: unknown, max: number): Promise<Collected> => {
-  if (!isStream(value)) return { value, over: false };
+const collect = async (stream: AsyncIterable<unknown>, max: number): Promise<Collected> => {
   const chunks = new Chunks();
   // Leaving the loop early calls return(), which is how an async iterable is told that nobody reads on.
-  for await (const chunk of value) {
+  for await (const chunk of stream) {
     chunks.push(chunk);
     if (chunks.bytes > max) return { value: chunks.joined(), over: true };
   }

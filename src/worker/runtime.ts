@@ -297,8 +297,9 @@ export class Runtime {
     for (;;) {
       const driving = await this.#worker.drive(session);
       if (!driving) break;
-      const failure = await driving.done;
+      const { rest, failure } = await driving.done;
       if (failure !== undefined) throw failure;
+      if (rest) return rest;
       if (this.#worker.closing) break;
     }
     return restOf(await this.state(session));

@@ -14,6 +14,19 @@ export type Watch = {
   readonly deaf: () => void;
 };
 
+/** Watches that begin when the event loop turns. One immediate of Node's for all of a turn: most are over by then. */
+let beginning: (() => void)[] = [];
+
+const atTurn = (begin: () => void): void => {
+  if (beginning.push(begin) === 1) setImmediate(beginAll);
+};
+
+const beginAll = (): void => {
+  const all = beginning;
+  beginning = [];
+  for (const begin of all) begin();
+};
+
 /**
  * Answers how to end the watch. Nothing is set up for what ends before the event loop turns: many tools answer at
  * once, and before that turn neither could the time be over nor anybody say stop.
@@ -22,7 +35,7 @@ export const watch = ({ clock, signal, timeoutMs, late, deaf }: Watch): (() => v
   const timers: Timer[] = [];
   let isOver = false;
   const told = (): void => void timers.push(clock.after(CANCEL_GRACE_MS, deaf));
-  process.nextTick(() => {
+  atTurn(() => {
     if (isOver) return;
     timers.push(clock.after(timeoutMs, late));
     if (signal.aborted) told();

@@ -58,8 +58,13 @@ export type WorkerOptions = {
   readonly limits: WorkLimits;
 };
 
-/** `done` answers with what ended the driver, if it was not the session's rest. */
-export type Driving = { readonly driver: Driver; readonly done: Promise<unknown> };
+/**
+ * How a driver has ended: the session rests and nothing was appended since, or what has ended it. Neither where it was
+ * told to stop, another one has taken over, or there is more to do.
+ */
+export type DrivingEnd = { readonly rest?: Rest; readonly failure?: unknown };
+
+export type Driving = { readonly driver: Driver; readonly done: Promise<DrivingEnd> };
 
 const LATER: Taken = { kind: 'later', afterMs: LATER_MS };
 
@@ -334,7 +339,7 @@ export class Worker {
     return driving;
   }
 
-  async #run(session: string, driver: Driver, waitMs: number): Promise<unknown> {
+  async #run(session: string, driver: Driver, waitMs: number): Promise<DrivingEnd> {
     // It holds its lease meanwhile, so that no other worker tries before its time.
     if (waitMs > 0) await sleep(this.#options.clock, waitMs, this.#stopping.signal);
     const ended = await this.#runOut(session, driver);
@@ -342,7 +347,7 @@ export class Worker {
     return ended;
   }
 
-  async #runOut(session: string, driver: Driver): Promise<unknown> {
+  async #runOut(session: string, driver: Driver): Promise<DrivingEnd> {
     const { epoch } = driver;
     let rested: Rest;
     try {
@@ -352,33 +357,24 @@ export class Worker {
       this.#driving.delete(session);
       this.#waits(session, undefined);
       // Fenced: another worker has taken over, which is how it should be.
-      if (error instanceof FencedError) return undefined;
+      if (error instanceof FencedError) return {};
       this.#warn(session, error);
       await this.#claims.failed(session, epoch, error).catch((then: unknown) => this.#warn(session, then));
-      return error;
+      return { failure: error };
     }
     this.#driving.delete(session);
     this.#claims.ended(session);
+    let head: number | undefined;
     try {
-      await this.#options.store.release(session, epoch);
+      head = await this.#options.store.release(session, epoch);
     } catch (error) {
       // The lease runs out by itself; what was done is in the log.
       this.#warn(session, error);
-      return undefined;
+      return {};
     }
     // What was appended between the last look and the release woke nobody.
-    const head = await this.#headOf(session);
-    if (head > rested.seq) this.wake(session, 'left', driver.live.state.tenant);
-    return undefined;
-  }
-
-  async #headOf(session: string): Promise<number> {
-    try {
-      return (await this.#options.store.head(session))?.seq ?? 0;
-    } catch (error) {
-      this.#warn(session, error);
-      return 0;
-    }
+    if (head !== undefined && head > rested.seq) this.wake(session, 'left', driver.live.state.tenant);
+    return head === rested.seq && !driver.isStopped ? { rest: rested } : {};
   }
 
   /** A tool has settled after its time: evidence for the log, wherever the session stands by now. */

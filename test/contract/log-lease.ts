@@ -102,6 +102,16 @@ export const describeLeases = (name: string, fresh: () => Promise<LogStore>): vo
       expect(await claim(OWNER_B, 1)).toMatchObject({ won: true, epoch: 2 });
     });
 
+    test('whoever gives a lease back hears where the log ends by then, and an older epoch nothing', async () => {
+      const { store, claim } = await start();
+      await claim(OWNER_A, 0);
+      expect(await store.release('s', 1)).toBe((await store.head('s'))?.seq);
+      await claim(OWNER_B, 1);
+      const grown = await grow(store, 's', ['b', 'c']);
+      expect(await store.release('s', 1)).toBeUndefined();
+      expect(await store.release('s', 2)).toBe(grown.at(-1)?.seq);
+    });
+
     test('lists say who drives and until when, and nothing once that is over', async () => {
       const store = await fresh();
       await store.append({

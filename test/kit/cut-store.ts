@@ -83,7 +83,7 @@ export class CutStore implements LogStore {
     return this.#cut ? never() : this.#store.renew(session, epoch, until);
   }
 
-  release(session: string, epoch: number): Promise<void> {
+  release(session: string, epoch: number): Promise<number | undefined> {
     return this.#cut ? never() : this.#store.release(session, epoch);
   }
 

@@ -175,7 +175,7 @@ describe('closing', () => {
     process.on('unhandledRejection', note);
     try {
       const store = new MemoryLog();
-      store.release = async (): Promise<void> => {
+      store.release = async (): Promise<never> => {
         throw new Error('the disk is full');
       };
       const stage = new Stage({ store });

@@ -26,6 +26,8 @@ describe('the row of an event', () => {
         const [, cell, type] = eventCells(event);
         expect([cell, type]).toEqual([at, 'call.refused']);
         expect(again(event)).toEqual(event);
+        // What it was sealed from makes the same row as its body, taken apart.
+        expect(eventCells(event)).toEqual(eventCells({ ...event }));
       }),
       settings(),
     );
