@@ -43,13 +43,17 @@ export const isSummarised = ({ summary }: SessionState, turn: number): boolean =
 export const choose = (state: SessionState, sizes: Sizes): Chosen => {
   const fixed = fixedRefusal(state, sizes.frame);
   if (fixed) return { kind: 'refused', ...fixed };
+  const policy = policyOf(state);
+  const { summary } = state;
+  // Nothing to be left out: most steps of most sessions.
+  if (policy.kind === 'all' && state.wishes.out.length === 0)
+    return { kind: 'chosen', choice: summary ? { ...ALL, summary: summary.seq } : ALL };
   const held = heldTurns(state);
   const out = new Map<number, LeaveOutReason>();
   const leaveOut = (turn: number, why: LeaveOutReason): void => {
     if (!held.has(turn) && !out.has(turn) && !isSummarised(state, turn)) out.set(turn, why);
   };
   for (const turn of state.wishes.out) leaveOut(turn, 'by-hand');
-  const policy = policyOf(state);
   const last = lastTurn(state);
   if (policy.kind === 'last-turns')
     for (let turn = 1; turn <= last - policy.turns; turn++) leaveOut(turn, 'last-turns');
@@ -59,7 +63,6 @@ export const choose = (state: SessionState, sizes: Sizes): Chosen => {
     const refusal = fit(state, sizes, { tokens: policy.tokens, last, held, out, leaveOut });
     if (refusal) return { kind: 'refused', ...refusal };
   }
-  const { summary } = state;
   return { kind: 'chosen', choice: { out: ranges(out), ...(summary && { summary: summary.seq }) } };
 };
 
@@ -80,11 +83,9 @@ type Fit = {
 /** What has to stand in every request and alone is larger than allowed. */
 const fixedRefusal = (state: SessionState, frameBytes: number): Refusal | undefined => {
   const policy = policyOf(state);
-  const limits = [
-    ...(policy.kind === 'budget' ? [policy.tokens] : []),
-    ...(state.agent.context?.compactAtTokens === undefined ? [] : [state.agent.context.compactAtTokens]),
-  ];
-  const limit = Math.min(...limits);
+  const budget = policy.kind === 'budget' ? policy.tokens : Infinity;
+  const limit = Math.min(budget, state.agent.context?.compactAtTokens ?? Infinity);
+  if (limit === Infinity) return undefined;
   const tokens = estimateTokens(frameBytes, state.counted);
   if (tokens <= limit * slack(state)) return undefined;
   return tooLarge('the instructions and tool definitions alone have', tokens, limit);
@@ -127,7 +128,6 @@ const tooLarge = (what: string, tokens: number, budget: number): Refusal => ({
 /** Turns in a row with one reason as one entry. */
 const ranges = (out: ReadonlyMap<number, LeaveOutReason>): Choice['out'] => {
   const found: { from: number; to: number; why: LeaveOutReason }[] = [];
-  if (out.size === 0) return found;
   for (const [turn, why] of [...out].sort(([one], [other]) => one - other)) {
     const last = found.at(-1);
     if (last?.why === why && last.to === turn - 1) last.to = turn;

@@ -19,8 +19,10 @@ import { stepCalls, type CallState, type RequestState, type SessionState, type T
 
 export const conclude = (state: SessionState): NewDecision | undefined => {
   const turn = state.active;
-  const left = state.leftOpen.find((call) => isLeftBehind(state, call));
-  if (left) return leftBehind(left);
+  if (state.fork !== undefined) {
+    const left = state.leftOpen.find((call) => isLeftBehind(state, call));
+    if (left) return leftBehind(left);
+  }
   if (!turn) return undefined;
   if (turn.request?.phase === 'failed') return afterFailure(state, turn, turn.request);
   if (turn.request?.refusal && !turn.cancel) {
@@ -40,7 +42,7 @@ export const conclude = (state: SessionState): NewDecision | undefined => {
 
 /** Left open by a turn that had ended before the fork. */
 const isLeftBehind = (state: SessionState, { id }: CallState): boolean =>
-  state.fork !== undefined && isBeforeFork(state, state.turns[callPosition(id).turn - 1]?.seq ?? 0);
+  isBeforeFork(state, state.turns[callPosition(id).turn - 1]?.seq ?? 0);
 
 /** Each of them may have been paid for: a request that brings processes down is not sent for ever. */
 const LOST_ATTEMPTS_MAX = 10;

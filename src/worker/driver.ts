@@ -13,7 +13,7 @@ import type { EventData, LogEvent } from '../event/events.ts';
 import { ConflictError, FencedError, StorageError, type Blob, type LogStore } from '../log/store.ts';
 import { nextRequest } from '../context/next-request.ts';
 import { rebuildRequest } from '../context/rebuild.ts';
-import { isRechecked } from '../session/preparing.ts';
+import { beforeStart } from '../session/before-start.ts';
 import {
   isInFlight,
   isPlanned,
@@ -294,13 +294,9 @@ export class Driver {
 
   #start(work: Extract<Work, { kind: 'start' }>, batch: Batch): Promise<void> | undefined {
     const { call } = work;
-    // What was decided in time and could not start in time is not started late.
-    const due = call.terms?.expiresAt;
-    const lapsed = due !== undefined && due <= batch.at && call.phase === 'ready';
-    // Nor on a look that was taken at another moment than this one: that time has gone on is news.
-    const stale = isRechecked(call) && call.recheckedAt !== batch.at;
-    if (lapsed || stale) {
-      batch.add({ type: 'time.reached', data: { due: lapsed ? due : batch.at } });
+    const first = beforeStart(batch.state, call, batch.at);
+    if (first) {
+      batch.add(first);
       return undefined;
     }
     const begin = (problem: News | undefined): void => {

@@ -11,6 +11,8 @@ import { Stage } from '../kit/stage.ts';
 
 const ARGS = { to: 'ada' };
 const STEPS = 3;
+/** Shorter than a preview may take, and than a lease. */
+const LEAVE_MS = 5000;
 
 type Desk = {
   readonly stage: Stage;
@@ -54,7 +56,7 @@ const sameAgain = () => {
   const parsed = parseStrict(JSON.stringify(ARGS));
   const exact = parsed.ok ? exactly(parsed.value) : undefined;
   if (exact?.ok !== true) throw new Error('these arguments can be named exactly');
-  return { when: exact.when, forMs: 3_600_000 };
+  return { when: exact.when, forMs: LEAVE_MS };
 };
 
 /** The first payment is approved with leave for more like it; the second one is let pass by it, and its preview is being made. */
@@ -80,6 +82,43 @@ test('what a grant had let pass runs where nobody takes it back', async () => {
   looking.shift()?.();
   await stage.event(session, ({ type, data }) => type === 'call.proposed' && data.call === '1.3.1');
   expect(paid).toEqual(['ada', 'ada']);
+});
+
+test('leave that runs out before the call is started starts nothing: it is asked about, and a yes lets it run', async () => {
+  const { stage, session, looking, paid } = await atTheSecond();
+  stage.clock.advance(LEAVE_MS);
+  looking.shift()?.();
+  // Whoever is asked sees what would happen now.
+  await expect.poll(() => looking.length).toBe(1);
+  looking.shift()?.();
+  const [asked] = await stage.asking(session, '1.2.1');
+  expect([paid, await startsOf(stage, session)]).toEqual([['ada'], ['1.1.1']]);
+  const ended = (await stage.events(session)).filter(({ type }) => type === 'grant.revoked');
+  expect(ended).toMatchObject([
+    { data: { grant: '1.1.1', by: { kind: 'runtime' }, reason: 'its time is over' } },
+  ]);
+  if (!asked?.digest) throw new Error('the second payment is asked about');
+  const decision = { do: 'approve' } as const;
+  await stage.runtime.decide({ session, call: '1.2.1', digest: asked.digest, decision });
+  await stage.event(session, ({ type, data }) => type === 'call.result' && data.call === '1.2.1');
+  expect(paid).toEqual(['ada', 'ada']);
+  await audit(stage, session, await stage.state(session));
+  stage.expectNoWarnings();
+});
+
+test('also where a gate has held it until then', async () => {
+  const { stage, session, looking, paid } = await atTheSecond();
+  await stage.runtime.setMode('frozen', { session });
+  looking.shift()?.();
+  stage.clock.advance(LEAVE_MS);
+  await stage.runtime.setMode('normal', { session });
+  // Looked at anew when the gate has opened, and once more for whoever is asked.
+  for (let looks = 0; looks < 2; looks++) {
+    await expect.poll(() => looking.length).toBe(1);
+    looking.shift()?.();
+  }
+  await stage.asking(session, '1.2.1');
+  expect([paid, await startsOf(stage, session)]).toEqual([['ada'], ['1.1.1']]);
 });
 
 test('another process takes it back while the driver has the call in hand: it is asked about and not begun', async () => {

@@ -283,7 +283,7 @@ export class LeaveReader {
     if (verdict.do === 'deny') return undefined;
     if (known.editedBy?.rule === verdict.rule) return leaveBy('edit', until);
     const asker = this.#askers.get(turnOf(call));
-    const given = this.#grants.some(
+    const given = this.#grants.find(
       (one) =>
         !twin &&
         about.rule === `grant:${one.call}` &&
@@ -294,7 +294,7 @@ export class LeaveReader {
         one.grant.when.every((condition) => holds(condition, args)) &&
         mayRun(this.#terms(verdict.rule), one.by, asker, true),
     );
-    return given ? leaveBy('grant', until) : undefined;
+    return given && leaveBy('grant', Math.min(until, given.at + given.grant.forMs));
   }
 
   #judge(name: string, args: string, seen: readonly string[]): Verdict {
