@@ -55,6 +55,30 @@ test('is searched and filtered by the server, and the address holds what was ask
   expect(await page.getByRole('searchbox').inputValue()).toBe('');
 });
 
+test('the answer to an earlier search that comes late does not take the place of a later one', async () => {
+  await begin('Look at the tower door.');
+  await begin('Look at the bridge door.');
+  const page = await house.page('/sessions');
+  const late = Promise.withResolvers<void>();
+  const came = Promise.withResolvers<void>();
+  let searches = 0;
+  await page.route(/[?]limit=.*q=tower/, async (route) => {
+    const response = await route.fetch();
+    searches++;
+    await late.promise;
+    await route.fulfill({ response });
+    came.resolve();
+  });
+  await page.getByRole('searchbox').fill('tower');
+  await expect.poll(() => searches).toBe(1);
+  await page.getByRole('searchbox').fill('bridge');
+  await expect.poll(() => titles(page)).toEqual(['Look at the bridge door.']);
+  late.resolve();
+  await came.promise;
+  await page.evaluate("fetch('/me')");
+  expect(await titles(page)).toEqual(['Look at the bridge door.']);
+});
+
 test('a session is begun from here, once', async () => {
   const page = await house.page('/sessions');
   await page.locator('.sessions .title a').first().waitFor();

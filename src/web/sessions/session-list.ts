@@ -41,11 +41,19 @@ export const useSessionList = (filter: SessionFilter): SessionList => {
   const [problem, setProblem] = useState<unknown>();
   const isCurrent = held?.path === path;
   const shown: Held = held ?? NOTHING;
+  const asked = useRef(0);
   const apply = useCallback(() => {
-    door.read<Page<SessionView>>(path).then(({ items, next }) => {
-      setProblem(undefined);
-      setHeld({ path, rows: items, next, moved: new Set() });
-    }, setProblem);
+    // Answers may overtake each other: what was asked for last is what is shown.
+    const mine = ++asked.current;
+    const unless = (take: () => void): void => (asked.current === mine ? take() : undefined);
+    door.read<Page<SessionView>>(path).then(
+      ({ items, next }) =>
+        unless(() => {
+          setProblem(undefined);
+          setHeld((last) => ({ path, rows: newest(items, last?.rows ?? []), next, moved: new Set() }));
+        }),
+      (error: unknown) => unless(() => setProblem(error)),
+    );
   }, [path]);
   useEffect(apply, [apply]);
   const looking = useRef(false);
@@ -97,6 +105,15 @@ const lookAgain = (path: string, take: (items: readonly SessionView[]) => void):
   );
 };
 
+/** What was heard of a session while the list was under way is newer than the list. */
+const newest = (items: readonly SessionView[], known: readonly SessionView[]): readonly SessionView[] => {
+  const rows = new Map(known.map((row) => [row.session, row]));
+  return items.map((item) => {
+    const row = rows.get(item.session);
+    return row && row.head > item.head ? row : item;
+  });
+};
+
 const withPage = ({ rows }: Held, items: readonly SessionView[]): Pick<Held, 'rows'> => {
   const known = new Set(rows.map(({ session }) => session));
   return { rows: [...rows, ...items.filter(({ session }) => !known.has(session))] };
@@ -106,6 +123,7 @@ const withChange = ({ rows, moved, ...rest }: Held, session: SessionView, filter
   const at = rows.findIndex((row) => row.session === session.session);
   if (at < 0)
     return { ...rest, rows, moved: fits(session, filter) ? new Set(moved).add(session.session) : moved };
+  if ((rows[at]?.head ?? 0) > session.head) return { ...rest, rows, moved };
   const changed = [...rows];
   changed[at] = session;
   const isFirst = rows.every((row, i) => i === at || row.updatedAt <= session.updatedAt) && at === 0;
