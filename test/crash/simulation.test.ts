@@ -35,7 +35,16 @@ describe('simulated histories', () => {
   });
 });
 
-type Planted = { readonly bug: string; readonly file: string; readonly from: string; readonly to: string };
+type Planted = {
+  readonly bug: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  /** Histories in which it has to be found. */
+  readonly seeds?: number;
+};
+
+const PLANTED_SEEDS = 600;
 
 const PLANTED: readonly Planted[] = [
   {
@@ -59,8 +68,8 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'a call stays in hand only until its tool has answered',
     file: 'src/worker/driver.ts',
-    from: 'this.#inbox.push({ news, job: name });',
-    to: 'this.#jobs.delete(name); this.#inbox.push({ news, job: name });',
+    from: 'this.#inbox.push({ news, job });',
+    to: 'this.#inHand.forget(job); this.#inbox.push({ news, job });',
   },
   {
     bug: 'an edit is recorded and the old arguments run',
@@ -103,6 +112,8 @@ const PLANTED: readonly Planted[] = [
     file: 'src/session/conclude-proposal.ts',
     from: 'mayGrant(state, askTerms(state.agent.policy, rule), grant.by) &&',
     to: '',
+    // Somebody has to ask whom the giver may not let pass: one history of a thousand comes to it.
+    seeds: 10_000,
   },
   {
     bug: 'a start does not depend on the gate of the store',
@@ -171,13 +182,13 @@ describe.runIf(LONG)('a planted bug is found by the simulator', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(PLANTED)('$bug', { timeout: 600_000 }, ({ file, from, to }) => {
+  it.each(PLANTED)('$bug', { timeout: 600_000 }, ({ file, from, to, seeds = PLANTED_SEEDS }) => {
     const path = join(folder, file);
     const original = readFileSync(path, 'utf8');
     expect(original.split(from).length, `${file} holds the planted place once`).toBe(2);
     writeFileSync(path, original.replace(from, to));
     try {
-      const { code, text } = simulate(folder, ['--seeds', '600', '--jobs', '1', '--first']);
+      const { code, text } = simulate(folder, ['--seeds', `${seeds}`, '--jobs', '1', '--first']);
       expect(text).toMatch(/✗ seed|Internal promise|Error/);
       expect(code).not.toBe(0);
     } finally {
