@@ -1,6 +1,7 @@
 /**
  * The log in one SQLite file. WAL, synchronous=FULL: what was acknowledged is on the disk. All appends of one
- * turn of the event loop are committed together (group commit), so many sessions share one sync.
+ * turn of the event loop are committed together (group commit), so many sessions share one sync; a session that has
+ * the store to itself commits at once.
  *
  * Several processes may open one file. Each append is checked against the session's head and epoch inside
  * its transaction, so no process can write past another.
@@ -67,6 +68,7 @@ const STORE_RETRY_MS = 20;
 export const STORE_POLL_MS = 50;
 /** Whoever has committed so often will go on: from then on the write-ahead log has its full length. */
 export const GROW_AFTER_COMMITS = 24;
+
 export type SqliteOptions = {
   readonly clock?: Clock;
   /** `full` survives power loss (default); `normal` may lose the last commits then, never the order. */

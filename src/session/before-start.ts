@@ -17,13 +17,19 @@ export const beforeStart = (state: SessionState, call: CallState, at: number): N
   if (isRechecked(call) && call.recheckedAt !== at) return { type: 'time.reached', data: { due: at } };
   // Nor by leave that stood when the call was let pass and does not any more.
   const grant = grantOf(call);
-  if (grant === undefined || stands(state, grant, at)) return undefined;
-  return { type: 'grant.revoked', data: { grant, by: RUNTIME, reason: 'its time is over' } };
+  if (grant === undefined) return undefined;
+  const reason = whyNot(state, grant, at);
+  return reason === undefined ? undefined : { type: 'grant.revoked', data: { grant, by: RUNTIME, reason } };
 };
 
 /** The grant that let a call pass. */
 const grantOf = ({ rule }: CallState): CallId | undefined =>
   rule.startsWith(RULE_GRANT) ? (rule.slice(RULE_GRANT.length) as CallId) : undefined;
 
-const stands = ({ grants }: SessionState, grant: CallId, at: number): boolean =>
-  grants.some(({ call, expiresAt }) => call === grant && expiresAt > at);
+/** Why a grant does not stand at a moment; undefined where it does. */
+const whyNot = ({ grants }: SessionState, grant: CallId, at: number): string | undefined => {
+  const given = grants.find(({ call }) => call === grant);
+  // Its own yes came to nothing, or newer ones have taken its place.
+  if (!given) return 'it does not stand any more';
+  return given.expiresAt > at ? undefined : 'its time is over';
+};

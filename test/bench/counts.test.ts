@@ -25,7 +25,7 @@ const CONTENT_BYTES_PER_STEP_MAX = 2850;
 /** The same in pages, with what SQLite needs around it: a table of the bare work takes 2,090, two thirds of it. */
 const PAGE_BYTES_PER_STEP_MAX = 3160;
 /** Objects and texts that are made and thrown away again, as the engine samples them; the work itself makes a sixth. */
-const ALLOCATED_BYTES_PER_STEP_MAX = 120_000;
+const ALLOCATED_BYTES_PER_STEP_MAX = 105_000;
 /** More than any table of this process that is meant for a few. */
 const SESSIONS_AT_ONCE = 600;
 /** What a new session begins with: that it was made, and its first message. */

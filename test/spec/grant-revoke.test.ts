@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Condition, PolicyRule } from '../../src/event/definition.ts';
 import type { ApprovalDecision, NewEvent } from '../../src/event/events.ts';
+import { beforeStart } from '../../src/session/before-start.ts';
 import { earlierAnswer } from '../../src/session/earlier-answer.ts';
 import {
   agentDefinition,
@@ -168,5 +169,38 @@ describe('what can be taken back', () => {
     story.answer('1.2.1', give());
     story.given(started('1.2.1'), result('1.2.1', OK), built(1, 3), answered({ calls: [A] }, [1, 3]));
     expect(story.call('1.3.1').rule).toBe('grant:1.2.1');
+  });
+});
+
+/** What is said of the first call of the step. */
+const about = (story: Story, at = story.state.lastAt): ReturnType<typeof beforeStart> => {
+  const call = story.state.active?.calls[0];
+  if (!call) throw new Error('the step has a call');
+  return beforeStart(story.state, call, at);
+};
+
+describe('right before the start of a call that a grant has let pass', () => {
+  test('nothing is said while it stands, up to the moment at which it ends', () => {
+    const story = next(A);
+    const ends = story.state.grants[0]?.expiresAt ?? 0;
+    expect(about(story, ends - 1)).toBeUndefined();
+    expect(about(story, ends)).toMatchObject({ data: { grant: '1.1.1', reason: 'its time is over' } });
+  });
+
+  test('that it does not stand any more, where newer ones have taken its place', () => {
+    const story = next(A);
+    const gone = beforeStart({ ...story.state, grants: [] }, story.state.active?.calls[0] as never, 0);
+    expect(gone).toMatchObject({
+      type: 'grant.revoked',
+      data: { grant: '1.1.1', by: { kind: 'runtime' }, reason: 'it does not stand any more' },
+    });
+  });
+
+  test('nothing about a call that was started while it stood, nor about one that a person approved for itself', () => {
+    const retried = next(A).given(started('1.2.1'), result('1.2.1', RETRYABLE));
+    expect(about(retried, Infinity)).toBeUndefined();
+    const approved = next({ tool: 'asks', args: '{"to":"b"}' });
+    approved.answer('1.2.1', { do: 'approve' });
+    expect(about(approved, approved.state.lastAt + HOUR_MS)).toBeUndefined();
   });
 });
