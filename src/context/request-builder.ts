@@ -9,7 +9,7 @@ import type { Choice } from '../event/choice.ts';
 import type { EventData, LogEvent, PartTemplate } from '../event/events.ts';
 import type { Work } from '../session/next.ts';
 import type { Refusal, SessionState } from '../session/state.ts';
-import { exceptedTurns } from '../session/summary-range.ts';
+import { exceptionsOf } from '../session/summary-range.ts';
 import { ItemCheck } from './check.ts';
 import { Conversation, type Entry } from './conversation.ts';
 import type { Encoder } from './encoding.ts';
@@ -140,6 +140,11 @@ export class RequestBuilder {
     return { data, head: head.text, tail: tail.text, parts };
   }
 
+  /** UTF-8 bytes of the conversation as it is encoded: about what the builder keeps in memory. */
+  get bytes(): number {
+    return this.#partsBytes;
+  }
+
   /** The event that each part of the next request stands for. */
   get seqs(): readonly number[] {
     return this.#origins.map((entry) => entry.seq);
@@ -208,7 +213,7 @@ export class RequestBuilder {
 
   /** Bytes of the parts that a summary made now would stand for. */
   #summarisedBytes(state: SessionState, turn: number): number {
-    const range = { turn, to: state.seq, except: exceptedTurns(state, this.#selected.choice) };
+    const range = { turn, to: state.seq, ...exceptionsOf(state, this.#selected.choice) };
     return this.#conversation.entries.reduce((sum, entry, i) => {
       const shown = standsFor(range, entry) ? this.#selected.at(i) : [];
       return sum + shown.reduce((bytes, one) => bytes + this.#bytesOf(one), 0);

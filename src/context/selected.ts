@@ -11,7 +11,7 @@ export type Fate =
   | { readonly kind: 'left-out'; readonly why: LeaveOutReason }
   | { readonly kind: 'summarised'; readonly by: number };
 
-export type SummaryData = Pick<EventData['history.summarised'], 'turn' | 'to' | 'except'>;
+export type SummaryData = Pick<EventData['history.summarised'], 'turn' | 'to' | 'except' | 'tails'>;
 
 /** What an entry comes to under a choice. `summary` is the event that the choice names. */
 export const fateOf = (entry: Entry, choice: Choice, summary: SummaryData | undefined): Fate => {
@@ -23,11 +23,15 @@ export const fateOf = (entry: Entry, choice: Choice, summary: SummaryData | unde
 };
 
 /** The input of the turn that was running stays: it says what the work is about. */
-export const standsFor = ({ turn, to, except }: SummaryData, entry: Entry): boolean =>
-  entry.seq <= to &&
-  entry.turn <= turn &&
-  !except.includes(entry.turn) &&
-  !(entry.turn === turn && entry.item.kind === 'user');
+export const standsFor = (summary: SummaryData, entry: Entry): boolean =>
+  entry.seq <= summary.to &&
+  entry.turn <= summary.turn &&
+  !isExcepted(summary, entry) &&
+  !(entry.turn === summary.turn && entry.item.kind === 'user');
+
+const isExcepted = ({ except, tails = [] }: SummaryData, { turn, seq, item }: Entry): boolean =>
+  except.includes(turn) &&
+  (item.kind === 'user' || !tails.some((tail) => tail.turn === turn && seq < tail.from));
 
 const KEPT: Fate = { kind: 'kept' };
 
@@ -53,6 +57,11 @@ export class Selected {
       upTo,
       from: placeOf(conversation, behind) + 1,
     }));
+  }
+
+  /** Whether the summary stands anywhere: not where all that it stands for is left out. */
+  get holdsSummary(): boolean {
+    return this.#summaryAt >= 0;
   }
 
   fate(index: number): Fate {

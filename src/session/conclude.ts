@@ -14,7 +14,7 @@ import { invalidSteps } from './evolve-request.ts';
 import { isBeforeFork } from './evolve-turn.ts';
 import { concludeProposal } from './conclude-proposal.ts';
 import { spentRefusal } from './budget.ts';
-import { exceptedTurns } from './summary-range.ts';
+import { exceptionsOf } from './summary-range.ts';
 import { stepCalls, type CallState, type RequestState, type SessionState, type TurnState } from './state.ts';
 
 export const conclude = (state: SessionState): NewDecision | undefined => {
@@ -174,8 +174,8 @@ const judge = (
   const data = { turn: turn.turn, request: seq, response: response.seq };
   const reason = discardReason(response, summary.bytes);
   if (reason) return { type: 'summary.discarded', data: { ...data, reason } };
-  const except = exceptedTurns(state, state.choice);
-  return { type: 'history.summarised', data: { ...data, to: summary.to, except } };
+  const exceptions = exceptionsOf(state, state.choice);
+  return { type: 'history.summarised', data: { ...data, to: summary.to, ...exceptions } };
 };
 
 /** What a summary has around it in a request, at most, whatever the provider's form. */

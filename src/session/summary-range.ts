@@ -1,15 +1,35 @@
 /** When history is summarised, and what a summary does not stand for. */
 import { callPosition } from '../event/call-id.ts';
 import type { Choice } from '../event/choice.ts';
+import type { EventData } from '../event/events.ts';
 import { COMPACTIONS_PER_TURN_MAX } from './evolve-context.ts';
 import type { SessionState, TurnState } from './state.ts';
 
-/** Turns that stay as they are: pinned, with open calls, or not in the request that is summarised. */
-export const exceptedTurns = ({ wishes, leftOpen }: SessionState, { out }: Choice): readonly number[] => {
+type Exceptions = Pick<EventData['history.summarised'], 'except' | 'tails'>;
+
+/** What a summary does not stand for: turns that are pinned, have open calls, or are not in the request that is summarised. */
+export const exceptionsOf = (state: SessionState, { out }: Choice): Exceptions => {
+  const { wishes, leftOpen, summary } = state;
   const turns = new Set(wishes.pinned);
   for (const call of leftOpen) turns.add(callPosition(call.id).turn);
+  // In the request for the summary these stand as they did before: behind what the last summary says of them.
+  const tails = [...turns].flatMap((turn) => {
+    const from = isOut(out, turn) ? undefined : tailOf(summary, turn);
+    return from === undefined ? [] : [{ turn, from }];
+  });
   for (const { from, to } of out) for (let turn = from; turn <= to; turn++) turns.add(turn);
-  return [...turns].sort((one, other) => one - other);
+  const except = [...turns].sort((one, other) => one - other);
+  return { except, ...(tails.length > 0 && { tails }) };
+};
+
+const isOut = (out: Choice['out'], turn: number): boolean =>
+  out.some(({ from, to }) => turn >= from && turn <= to);
+
+/** The first event of a turn that is not summed up already; undefined where nothing of the turn is. */
+const tailOf = (summary: SessionState['summary'], turn: number): number | undefined => {
+  if (!summary || turn > summary.turn) return undefined;
+  if (!summary.except.includes(turn)) return summary.to + 1;
+  return summary.tails?.find((tail) => tail.turn === turn)?.from;
 };
 
 /** Asked for by somebody, or because the last request was too large; as long as there is something to summarise. */
@@ -27,7 +47,7 @@ export const isCompactionDue = (state: SessionState, turn: TurnState): boolean =
 export const hasHistory = (state: SessionState, turn: TurnState | undefined): boolean => {
   if (turn && turn.step > 0 && !state.wishes.pinned.includes(turn.turn)) return true;
   const since = state.summary?.to ?? 0;
-  const excepted = new Set(exceptedTurns(state, state.choice));
+  const excepted = new Set(exceptionsOf(state, state.choice).except);
   return state.turns.some(
     (record) => record.endedSeq !== undefined && record.endedSeq > since && !excepted.has(record.turn),
   );

@@ -212,7 +212,9 @@ class Conversed {
   #summary({ seq }: Candidate): Standing {
     const { summary } = this.#found.state;
     if (summary && summary.response === seq && this.#request.choice.summary === summary.seq)
-      return { state: 'kept', reason: `stands for events 1 to ${summary.to}` };
+      return this.#selected.holdsSummary
+        ? { state: 'kept', reason: `stands for events 1 to ${summary.to}` }
+        : { state: 'left-out', reason: 'all that it stands for is left out' };
     const judged = this.#events.find(
       (event) =>
         (event?.type === 'history.summarised' || event?.type === 'summary.discarded') &&

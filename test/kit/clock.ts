@@ -80,6 +80,22 @@ export const until = async (what: string, condition: () => boolean | Promise<boo
   }
 };
 
+/**
+ * Lets time pass until the work has ended, so much of it in every second turn of the event loop. As long as it takes: what
+ * the clock does not move, as a module that is loaded for the first time, may come at any turn.
+ */
+export const passTime = async <T>(clock: FakeClock, ms: number, work: Promise<T>): Promise<T> => {
+  let ended = false;
+  const end = (): void => void (ended = true);
+  work.then(end, end);
+  await until('work that needs time ends', async () => {
+    await turn();
+    if (!ended) clock.advance(ms);
+    return ended;
+  });
+  return work;
+};
+
 /** Some turns of the event loop: enough for everything in memory to come to rest. */
 export const calm = async (turns = 12): Promise<void> => {
   for (let i = 0; i < turns; i++) await turn();

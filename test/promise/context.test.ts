@@ -1,5 +1,6 @@
 /** What requests hold: turns left out, budgets, summaries, and what signed reasoning asks for. */
 import { expect, onTestFinished, test } from 'vitest';
+import { rebuildAll } from '../../src/context/rebuild.ts';
 import type { ResponseBlock } from '../../src/event/content.ts';
 import type { ContextPlan } from '../../src/event/definition.ts';
 import { open } from '../../src/event/envelope.ts';
@@ -10,8 +11,8 @@ import type { Model, ModelReply } from '../../src/model/model.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
 import { defineAgent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
-import { nextPlan } from '../../src/view/request-plan.ts';
-import { calm, FakeClock, seededRandom } from '../kit/clock.ts';
+import { nextPlan, sentPlan } from '../../src/view/request-plan.ts';
+import { FakeClock, passTime, seededRandom } from '../kit/clock.ts';
 import { ALL_RUN, Stage } from '../kit/stage.ts';
 import { World } from '../kit/world.ts';
 
@@ -79,13 +80,7 @@ class Desk {
   async say(message: string): Promise<string> {
     const where = this.session === '' ? { agent: 'clerk' } : { session: this.session };
     this.session = (await this.runtime.send({ ...where, message })).session;
-    let rested = false;
-    const resting = this.runtime.rest(this.session).then(() => (rested = true));
-    for (let i = 0; i < 100 && !rested; i++) {
-      await calm(2);
-      this.clock.advance(1000);
-    }
-    await resting;
+    await passTime(this.clock, 1000, this.runtime.rest(this.session));
     return this.bodies.at(-1) ?? '';
   }
 
@@ -282,6 +277,62 @@ test('a-summary-by-threshold: within a long turn, too, and again when it has gro
   const sizes = desk.bodies.map((body) => body.length);
   expect(Math.max(...sizes)).toBeLessThan(2 * 600 * 4);
   expect(desk.bodies.at(-1)).toContain('Message 1');
+});
+
+test('a-turn-summed-up-in-part and then left open does not come back whole with the next summary', async () => {
+  const doubt: Partial<Extract<ModelReply, { kind: 'response' }>> = {
+    stop: 'calls',
+    content: [{ type: 'call', label: 'x', name: 'once', args: '{"do":"hang"}' }],
+  };
+  const replies = [call(1), call(2), call(3), doubt, { content: [{ type: 'text', text: WORDS }] } as const];
+  const desk = await Desk.open({
+    says: (body, asked) =>
+      body.includes('Write a summary of everything above.') ? summing(body, asked) : (replies.shift() ?? {}),
+    context: { compactAtTokens: 300 },
+  });
+  await desk.say('Message 1.');
+  await desk.runtime.cancel(desk.session);
+  await desk.say(`Message 2 ${WORDS}.`);
+  await desk.runtime.compact(desk.session);
+  await desk.say(`Message 3${', that is long'.repeat(30)}.`);
+  const last = desk.bodies.at(-1) ?? '';
+  // The message that it is about, and the call in doubt; not the calls before, which both summaries have seen.
+  expect(turnsIn(last)).toEqual([1, 3]);
+  expect(last).toContain('"do\\":\\"hang');
+  expect(last).not.toContain(WORDS);
+  expect(last.length).toBeLessThan(desk.bodies.at(-2)?.length ?? 0);
+  await desk.runtime.compact(desk.session);
+  expect(turnsIn(await desk.say('Message 4.'))).toEqual([1, 4]);
+  expect(desk.bodies.at(-1)).not.toContain(WORDS);
+  const events = await desk.events();
+  const [first, second, third, ...more] = events.filter((event) => event.type === 'history.summarised');
+  expect(more).toEqual([]);
+  expect(first?.data).toMatchObject({ turn: 1, except: [] });
+  const from = (first?.data.to ?? 0) + 1;
+  expect(second?.data).toMatchObject({ turn: 3, except: [1], tails: [{ turn: 1, from }] });
+  expect(third?.data).toMatchObject({ turn: 4, except: [1], tails: [{ turn: 1, from }] });
+});
+
+test('a-summary-left-out: where all that it stands for is left out, it is not said to be in the request', async () => {
+  const replies = [{}, call(1), call(2), call(3)];
+  const desk = await Desk.open({
+    says: (body, asked) =>
+      body.includes('Write a summary of everything above.') ? summing(body, asked) : (replies.shift() ?? {}),
+    context: { select: { kind: 'last-turns', turns: 1 }, compactAtTokens: 300 },
+  });
+  await desk.say('Message 1.');
+  // Summed up in part, and without the first turn, which was left out by then.
+  expect(await desk.say('Message 2.')).toContain(SUMMARY);
+  const body = await desk.say('Message 3.');
+  expect(turnsIn(body)).toEqual([3]);
+  expect(body).not.toContain(SUMMARY);
+  const events = await desk.events();
+  const requests = rebuildAll(events, (digest) => desk.store.blob(digest));
+  const { manifest } = await sentPlan(desk.session, events, requests, desk.bodies.length);
+  expect(manifest.parts.find(({ kind }) => kind === 'summary')).toMatchObject({
+    state: 'left-out',
+    reason: 'all that it stands for is left out',
+  });
 });
 
 test('a-summary-that-is-none changes nothing: too long, cut off, or calls instead', async () => {

@@ -19,7 +19,7 @@ import { defineAgent, type Agent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { fold } from '../kit/audit.ts';
 import { settings } from '../kit/arbitrary.ts';
-import { calm, FakeClock, seededRandom } from '../kit/clock.ts';
+import { FakeClock, passTime, seededRandom } from '../kit/clock.ts';
 import { problemOf, SigningProvider } from '../kit/signing-provider.ts';
 import { ALL_RUN } from '../kit/stage.ts';
 import { TOOL_TIMEOUT, World, type Behaviour } from '../kit/world.ts';
@@ -188,13 +188,7 @@ class Session {
   /** Lets time pass until the turn has ended. Calls may stay in doubt behind a turn that was cancelled. */
   async #settle(): Promise<void> {
     for (let round = 0; round < 50; round++) {
-      let rested = false;
-      const resting = this.runtime.rest(this.session).then(() => (rested = true));
-      for (let i = 0; i < 200 && !rested; i++) {
-        await calm(2);
-        this.clock.advance(TOOL_TIMEOUT);
-      }
-      await resting;
+      await passTime(this.clock, TOOL_TIMEOUT, this.runtime.rest(this.session));
       const { active } = await this.runtime.state(this.session);
       if (!active) return;
       await this.runtime.cancel(this.session).catch(allowRefusal);
