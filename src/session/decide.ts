@@ -158,7 +158,8 @@ const refuse = (code: RefusalCode, message: string, decided?: Decided): Decision
 const send = (state: SessionState, command: SendCommand): Decision => {
   const { key, input, labels = [], when = 'queue' } = command;
   const fingerprint = digestOf(labels.length > 0 ? { input, labels } : input);
-  const known = [...state.turns, ...state.steers].find((one) => one.key === key);
+  const isKnown = (one: { readonly key: string }): boolean => one.key === key;
+  const known = state.turns.find(isKnown) ?? state.steers.find(isKnown);
   if (known && known.fingerprint === fingerprint) return { kind: 'replayed', turn: known.turn };
   if (known)
     return refuse(

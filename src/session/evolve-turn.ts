@@ -129,10 +129,18 @@ const withdrawn = (
 ): SessionState => ({
   ...state,
   queue: state.queue.filter((other) => other !== turn),
-  turns: state.turns.map((record) =>
-    record.turn === turn ? { ...record, endedSeq: seq, outcome: 'withdrawn' } : record,
-  ),
+  turns: closed(state.turns, turn, { endedSeq: seq, outcome: 'withdrawn' }),
 });
+
+/** A long session has as many records as turns: the others are not looked at. */
+const closed = (
+  turns: readonly TurnRecord[],
+  turn: number,
+  end: Pick<TurnRecord, 'endedSeq' | 'outcome'> & Partial<Pick<TurnRecord, 'reason'>>,
+): readonly TurnRecord[] => {
+  const record = turns[turn - 1];
+  return record ? turns.with(turn - 1, { ...record, ...end }) : turns;
+};
 
 const TITLE_LENGTH_MAX = 80;
 
@@ -164,11 +172,8 @@ const processLost = (state: SessionState): SessionState => {
 const ended = (state: SessionState, seq: number, data: EventData['turn.ended']): SessionState => {
   const open =
     state.active?.turn === data.turn ? stepCalls(state.active).filter((call) => !call.closing) : [];
-  const turns = state.turns.map((record) =>
-    record.turn === data.turn
-      ? { ...record, endedSeq: seq, outcome: data.outcome, reason: data.reason }
-      : record,
-  );
+  const { outcome, reason } = data;
+  const turns = closed(state.turns, data.turn, { endedSeq: seq, outcome, reason });
   const [next, ...queue] = state.queue;
   const record = next === undefined ? undefined : turns[next - 1];
   return {

@@ -4,8 +4,6 @@
  */
 import type { Clock } from '../clock.ts';
 import { isOnrecordError } from '../errors.ts';
-import type { AgentDefinition } from '../event/definition.ts';
-import type { Encoder } from '../context/encoding.ts';
 import { StorageError, type Claim, type ClaimLimits, type LogStore, type Owner } from '../log/store.ts';
 import { wakeAtOf } from '../session/deadlines.ts';
 import { canGoOn } from '../session/summary.ts';
@@ -13,7 +11,7 @@ import type { SessionState } from '../session/state.ts';
 import type { Logger } from '../tool/tool.ts';
 import type { Gate } from './gate.ts';
 import type { KnownSessions } from './known-sessions.ts';
-import { LiveSession } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { LOST_MAX, park } from './parking.ts';
 import { limitOf, type WorkLimits } from './work-limits.ts';
 
@@ -34,7 +32,8 @@ export type ClaimsOptions = {
   /** Whether another worker may get what this one gives back. */
   readonly shared: boolean;
   readonly log: Logger;
-  readonly encoderOf: (definition: AgentDefinition) => Encoder | undefined;
+  /** A session of which nothing is known yet. */
+  readonly begin: (session: string) => LiveSession;
   readonly ring: (session: string) => Promise<SessionState>;
   readonly gate: () => Promise<Gate>;
   readonly isClosing: () => boolean;
@@ -113,12 +112,12 @@ export class Claims {
   }
 
   async #read(session: string, known: boolean): Promise<LiveSession> {
-    const { store, sessions, encoderOf } = this.#options;
-    const live = new LiveSession(session, encoderOf);
+    const { store, sessions, begin } = this.#options;
+    const live = sessions.take(session) ?? begin(session);
     // What is not known yet is read once, for the driver and for commands.
     if (!known) {
       await live.refresh(store);
-      sessions.keep(live);
+      sessions.learn(live);
     }
     return live;
   }

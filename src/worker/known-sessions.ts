@@ -5,6 +5,7 @@ import type { SessionState } from '../session/state.ts';
 import type { Faults } from './fault-point.ts';
 import type { News } from './jobs.ts';
 import { Batch, LiveSession } from './live-session.ts';
+import { RestedSessions } from './rested-sessions.ts';
 
 /**
  * Sessions whose state is kept; the one not asked for the longest goes first. More than a process drives at once: one
@@ -17,6 +18,7 @@ export class KnownSessions {
   readonly #clock: Clock;
   readonly #faults: Faults | undefined;
   readonly #known = new Map<string, LiveSession>();
+  readonly #rested = new RestedSessions();
 
   constructor(store: LogStore, clock: Clock, faults: Faults | undefined) {
     this.#store = store;
@@ -56,15 +58,39 @@ export class KnownSessions {
     }
   }
 
+  /** Begins a session's log with its first batch. False where it has begun already. */
+  async create(live: LiveSession, batch: Batch): Promise<boolean> {
+    try {
+      await batch.commit(this.#store, { faults: this.#faults });
+    } catch (error) {
+      if (error instanceof ConflictError) return false;
+      throw error;
+    }
+    live.adopt(batch);
+    this.keep(live);
+    return true;
+  }
+
   has(session: string): boolean {
     return this.#known.has(session);
   }
 
-  /** Takes over what a driver knows, so that nothing has to be read again. */
-  keep(live: LiveSession): void {
+  /** Takes over what was read for a driver, so that nothing has to be read again for commands. */
+  learn(live: LiveSession): void {
     const known = this.#known.get(live.session);
     if (known && known.state.seq >= live.state.seq) return;
     this.#remember(live.reader());
+  }
+
+  /** Takes over the session from a driver that is done with it. */
+  keep(live: LiveSession): void {
+    this.learn(live);
+    this.#rested.put(live);
+  }
+
+  /** The session as the last driver here left it, for the next one alone. */
+  take(session: string): LiveSession | undefined {
+    return this.#rested.take(session);
   }
 
   async #live(session: string, begin = false): Promise<LiveSession> {

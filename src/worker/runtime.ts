@@ -13,7 +13,6 @@ import type { ApprovalDecision, LogEvent, SelectionChange, Settlement } from '..
 import { follow, type FollowOptions } from '../log/follow.ts';
 import { isGone, thisOwner } from '../log/owner.ts';
 import {
-  ConflictError,
   sessionNotFound,
   type LogStore,
   type Owner,
@@ -35,7 +34,7 @@ import { CONTROL_LOG, gateFact, type Gate } from './gate.ts';
 import { Notifier } from './notifier.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { checkKey, checkMessage, checkTenant, isRehearsal, refused } from './input.ts';
-import { Batch, LiveSession } from './live-session.ts';
+import { Batch } from './live-session.ts';
 import { InProcessDispatcher } from './in-process-dispatcher.ts';
 import { priceSource } from './priced.ts';
 import type { CallRef, RehearsalOf, RuntimeOptions, SendOptions } from './runtime-options.ts';
@@ -412,7 +411,8 @@ export class Runtime {
     { agent, mode, tenant, rehearsal }: NewSession,
     command: SendCommand,
   ): Promise<boolean> {
-    const batch = new Batch(new LiveSession(session), this.#clock.now());
+    const live = this.#worker.begin(session);
+    const batch = new Batch(live, this.#clock.now());
     const data = {
       session,
       agent: agent.definition,
@@ -425,13 +425,7 @@ export class Runtime {
     const decision = decide(batch.state, command, batch.at);
     if (decision.kind !== 'facts') throw refused(decision, session);
     for (const fact of decision.facts) batch.add(fact);
-    try {
-      await batch.commit(this.store, { faults: this.#faults });
-      return true;
-    } catch (error) {
-      if (error instanceof ConflictError) return false;
-      throw error;
-    }
+    return this.#sessions.create(live, batch);
   }
 
   /** Drives on after an answer. One that was given before, to a call that is long closed, is looked up in the log. */

@@ -20,6 +20,7 @@ import { sleep, type News, type StreamDelta } from './jobs.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import type { PriceSource } from './priced.ts';
 import { Claims, LEASE_MS, type Won } from './claims.ts';
+import { LiveSession } from './live-session.ts';
 import { backoffAfter } from './parking.ts';
 import { PROGRAM } from './program.ts';
 import { sweepFree, SWEEP_SESSIONS_MAX } from './sweep.ts';
@@ -92,7 +93,7 @@ export class Worker {
     this.#claims = new Claims({
       ...options,
       shared: options.dispatcher.shared,
-      encoderOf: (definition) => this.#encoderOf(definition),
+      begin: (session) => this.begin(session),
       ring: (session) => this.ring(session),
       gate: () => this.gate(),
       isClosing: () => this.#closing,
@@ -297,6 +298,11 @@ export class Worker {
   async #claim(session: string, withinLimits: boolean): Promise<Driving | 'later' | undefined> {
     const won = await this.#claims.claim(session, withinLimits);
     return typeof won === 'object' ? this.#launch(won, this.#options.agent(won.state.agent.name)) : won;
+  }
+
+  /** A session that is about to be made: a driver here goes on from it without reading it. */
+  begin(session: string): LiveSession {
+    return new LiveSession(session, (definition) => this.#encoderOf(definition));
   }
 
   #encoderOf({ name, model }: AgentDefinition): Encoder | undefined {

@@ -1,7 +1,7 @@
 /** What a step costs in counts, which no machine changes: commits, statements, bytes, and what a state holds. */
 import { Session } from 'node:inspector/promises';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi, type MockInstance } from 'vitest';
 import { workAgent } from '../../bench/agent.ts';
 import { commitsOf, cpuMs, usedBytes } from '../../bench/probe.ts';
 import { QUESTION, resultAt, turnAt } from '../../bench/work.ts';
@@ -30,6 +30,7 @@ const ALLOCATED_BYTES_PER_STEP_MAX = 105_000;
 const SESSIONS_AT_ONCE = 600;
 /** What a new session begins with: that it was made, and its first message. */
 const EVENTS_OF_A_MESSAGE = 2;
+const TURNS = 60;
 const LONG_STEPS = 10_000;
 /** To open a session and to go on with it, in times that it takes to read its log; quadratic work is hundreds of them. */
 const OPENING_TIMES_MAX = 4;
@@ -90,6 +91,11 @@ const contentBytes = (db: DatabaseSync): number => {
 };
 
 const within = (value: number, of: number, part: number): boolean => Math.abs(value / of - 1) <= part;
+
+const eventsRead = async ({ mock }: MockInstance<LogStore['read']>): Promise<number> => {
+  const pages = await Promise.all(mock.results.map(({ value }) => value as ReturnType<LogStore['read']>));
+  return pages.reduce((sum, page) => sum + page.length, 0);
+};
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -154,22 +160,51 @@ describe('a step', { timeout: LONG_TIMEOUT_MS }, () => {
 });
 
 describe(`${SESSIONS_AT_ONCE} sessions at once`, { timeout: LONG_TIMEOUT_MS }, () => {
-  it('are each read once, and not from the beginning again when they rest', async () => {
+  const agent = workAgent({ steps: () => 5 });
+  const message = { agent: agent.definition.name, message: QUESTION };
+
+  /** Events that this process has read until all of them rest: those that it is sent, and those that another one has accepted. */
+  const readFor = async (accepted: readonly string[], sent: number): Promise<number> => {
+    const read = vi.spyOn(store, 'read');
+    const runtime = await openRuntime({ store, agents: [agent], clock: stillClock });
+    await Promise.all([
+      ...accepted.map((session) => runtime.rest(session)),
+      ...Array.from({ length: sent }, async () => runtime.rest((await runtime.send(message)).session)),
+    ]);
+    await runtime.close();
+    return eventsRead(read);
+  };
+  const store = new MemoryLog();
+
+  it('are not read at all where they begin', async () => {
+    expect(await readFor([], SESSIONS_AT_ONCE)).toBe(0);
+  });
+
+  it('are each read once where another process has accepted them, and not again when they rest', async () => {
+    const door = await openRuntime({ store, agents: [agent], clock: stillClock, drive: false });
+    const sent = await Promise.all(Array.from({ length: SESSIONS_AT_ONCE }, () => door.send(message)));
+    await door.close();
+    const sessions = sent.map(({ session }) => session);
+    expect((await readFor(sessions, 0)) / SESSIONS_AT_ONCE).toBe(EVENTS_OF_A_MESSAGE);
+  });
+});
+
+describe('a turn', () => {
+  it('reads what was appended since the turn before, however much stands before that', async () => {
     const store = new MemoryLog();
     const read = vi.spyOn(store, 'read');
     const agent = workAgent({ steps: () => 5 });
     const runtime = await openRuntime({ store, agents: [agent], clock: stillClock });
-    const message = { agent: agent.definition.name, message: QUESTION };
-    const one = async (): Promise<void> => {
-      const { session } = await runtime.send(message);
+    const { session } = await runtime.send({ agent: agent.definition.name, message: QUESTION });
+    await runtime.rest(session);
+    const counts: number[] = [];
+    for (let turn = 2; turn <= TURNS; turn++) {
+      read.mockClear();
+      await runtime.send({ session, message: QUESTION });
       await runtime.rest(session);
-    };
-    await Promise.all(Array.from({ length: SESSIONS_AT_ONCE }, one));
-    const pages = await Promise.all(
-      read.mock.results.map(({ value }) => value as ReturnType<LogStore['read']>),
-    );
-    const events = pages.reduce((sum, page) => sum + page.length, 0);
-    expect(events / SESSIONS_AT_ONCE).toBe(EVENTS_OF_A_MESSAGE);
+      counts.push(await eventsRead(read));
+    }
+    expect(new Set(counts)).toEqual(new Set([1]));
     await runtime.close();
   });
 });
