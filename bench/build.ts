@@ -7,8 +7,11 @@ const ROOT = join(import.meta.dirname, '..');
 /** Below node_modules, so that the build finds the packages that it depends on. */
 const CACHE = join(ROOT, 'node_modules', '.cache');
 
+/** The variable that names the folder of a build to a process that is measured. */
+export const BUILD = 'ONRECORD_BUILD';
+
 /** What programs here import beside the public entry points. */
-const MORE = ['model/neutral'];
+const MORE = ['event/envelope', 'model/neutral', 'replay/replay', 'replay/verify'];
 
 /**
  * Built by a process of its own: Linux counts what a process holds when it starts another one into the peak of that one,

@@ -20,6 +20,7 @@ export type Ended = {
 
 export type ProcessOptions = {
   readonly cwd: string;
+  readonly env?: NodeJS.ProcessEnv;
   /** Goes before the command, for a tracer. */
   readonly under?: readonly string[];
   readonly killed?: boolean;
@@ -33,7 +34,7 @@ export const runNode = async (args: readonly string[], options: ProcessOptions):
   const start = performance.now();
   const child = spawn(command[0] ?? '', command.slice(1), {
     cwd: options.cwd,
-    env: { ...process.env, [COST_FILE]: costFile },
+    env: { ...process.env, ...options.env, [COST_FILE]: costFile },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const chunks: Buffer[] = [];

@@ -1,6 +1,10 @@
-/** What it takes to come back to a long session, and to prove it: whole processes, beside one that only reads rows. */
+/**
+ * What it takes to come back to a long session, and to prove it: whole processes of the product as it is published,
+ * beside one that only reads rows.
+ */
 import { cpSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { BUILD, withBuild } from './build.ts';
 import { inFolder, perform, runNode, type Ended, type Side } from './measured-process.ts';
 import type { Measured, Plan } from './part.ts';
 import { medianOf, spreadOf } from './sample.ts';
@@ -10,7 +14,7 @@ import type { FillAnswer, ReadAnswer } from './task.ts';
 /** Lengths of the sessions that are opened. */
 const OPENED_STEPS: readonly number[] = [1_000, 10_000];
 
-const COMMAND = join(import.meta.dirname, '..', 'bin', 'onrecord.js');
+const COMMAND = join(import.meta.dirname, 'command-process.ts');
 
 /** Each way is one process over its own copy of the store. */
 const WAYS = ['node', 'rows', 'state', 'show', 'resume', 'replay', 'verify'] as const;
@@ -37,20 +41,24 @@ type Opened = {
 export const measureOpening = async (plan: Plan): Promise<Measured> => {
   const longest = Math.max(...plan.steps);
   const fitting = OPENED_STEPS.filter((steps) => steps <= longest);
-  const tables: Table[] = [];
-  const data: object[] = [];
-  for (const steps of fitting.length > 0 ? fitting : [longest]) {
-    plan.progress(`opening a session of ${count(steps)} steps`);
-    const opened = await inFolder(plan.scratch, (folder) => openAll(plan, folder, steps));
-    tables.push(tableOf(steps, opened));
-    data.push({ steps, opened });
-  }
-  return { tables, data };
+  return withBuild(async (build) => {
+    const tables: Table[] = [];
+    const data: object[] = [];
+    for (const steps of fitting.length > 0 ? fitting : [longest]) {
+      plan.progress(`opening a session of ${count(steps)} steps`);
+      const opened = await inFolder(plan.scratch, (folder) => openAll(plan, { build, folder, steps }));
+      tables.push(tableOf(steps, opened));
+      data.push({ steps, opened });
+    }
+    return { tables, data };
+  });
 };
 
 type AllOpened = Readonly<Record<Way, readonly Opened[]>>;
 
-const openAll = async (plan: Plan, folder: string, steps: number): Promise<AllOpened> => {
+type Opening = { readonly build: string; readonly folder: string; readonly steps: number };
+
+const openAll = async (plan: Plan, { build, folder, steps }: Opening): Promise<AllOpened> => {
   const task = { kind: 'fill', folder, steps, killed: true } as const;
   const { answer: filled } = await perform('product', task, { cwd: folder, killed: true });
   const opened: Record<Way, Opened[]> = {
@@ -64,22 +72,24 @@ const openAll = async (plan: Plan, folder: string, steps: number): Promise<AllOp
   };
   for (let round = 0; round < plan.rounds; round++)
     for (const way of WAYS)
-      opened[way].push(await inFolder(plan.scratch, (copy) => openOne(way, { ...filled, copy, steps })));
+      opened[way].push(
+        await inFolder(plan.scratch, (copy) => openOne(way, { ...filled, build, copy, steps })),
+      );
   return opened;
 };
 
-type Place = FillAnswer & { readonly copy: string; readonly steps: number };
+type Place = FillAnswer & { readonly build: string; readonly copy: string; readonly steps: number };
 
-const openOne = async (way: Way, { store: filled, session, copy, steps }: Place): Promise<Opened> => {
+const openOne = async (way: Way, { store: filled, session, build, copy, steps }: Place): Promise<Opened> => {
   const store = join(copy, basename(filled));
   for (const name of readdirSync(join(filled, '..')))
     if (name.startsWith(basename(filled))) cpSync(join(filled, '..', name), join(copy, name));
-  const options = { cwd: copy };
+  const options = { cwd: copy, env: { [BUILD]: build } };
   switch (way) {
     case 'node':
       return openedBy(await runNode(['--eval', '0'], options));
     case 'show':
-      return openedBy(await runNode([COMMAND, 'show', session, '--store', basename(store)], options));
+      return openedBy(await runNode([COMMAND, build, 'show', session, '--store', basename(store)], options));
     case 'resume':
       return openedBy(await perform('product', { kind: way, store, session, steps }, options));
     default: {
@@ -114,7 +124,7 @@ const tableOf = (steps: number, opened: AllOpened): Table => {
     columns: ['', 'ms', 'CPU ms', '× CPU of raw', 'peak MB', 'events per CPU second'],
     rows,
     note:
-      'From the start of the process to its end; all run from TypeScript source, which Node strips first. ' +
+      'From the start of the process to its end. The product is a build, and nothing that Node has compiled is kept. ' +
       'Events per second are of the work alone, without the start of the process.',
   };
 };

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { withBuild } from './build.ts';
+import { BUILD, withBuild } from './build.ts';
 import type { Measured, Plan } from './part.ts';
 import type { Plot } from './plot.ts';
 import { figure, type Table } from './table.ts';
@@ -98,7 +98,7 @@ const install = async (folder: string): Promise<void> => {
 const run = async (folder: string, args: readonly string[], build: string): Promise<void> => {
   const env = {
     ...process.env,
-    ONRECORD_BUILD: build,
+    [BUILD]: build,
     PG_BIN: process.env['PG_BIN'] ?? POSTGRES,
     PATH: `${join(folder, 'node_modules', 'node', 'bin')}:${process.env['PATH'] ?? ''}`,
   };

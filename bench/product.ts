@@ -1,11 +1,14 @@
 /** The product at work: SqliteLog with synchronous=FULL unless a store is only being filled, one agent, one tool. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openRuntime, SqliteLog, type Agent, type Runtime } from '../src/index.ts';
-import { open } from '../src/event/envelope.ts';
-import { replay } from '../src/replay/replay.ts';
-import { verify } from '../src/replay/verify.ts';
-import { workAgent } from './agent.ts';
+import type * as Envelope from '../src/event/envelope.ts';
+import type * as Index from '../src/index.ts';
+import type { Agent, Runtime } from '../src/index.ts';
+import type * as Neutral from '../src/model/neutral.ts';
+import type * as Replay from '../src/replay/replay.ts';
+import type * as Verify from '../src/replay/verify.ts';
+import { BUILD } from './build.ts';
+import { madeAgent, type WorkOptions } from './made-agent.ts';
 import { answer, commitsOf, cpuMs, StepsWatch, usedBytes } from './probe.ts';
 import {
   WARM_STEPS,
@@ -16,6 +19,17 @@ import {
   type Task,
 } from './task.ts';
 import { QUESTION } from './work.ts';
+
+/** A module of the build that is measured, where one is; of the source as it lies otherwise. */
+const load = async <Module>(name: string): Promise<Module> => {
+  const build = process.env[BUILD];
+  return import(build === undefined ? `../src/${name}.ts` : join(build, `${name}.js`));
+};
+
+const { defineAgent, openRuntime, SqliteLog, tool } = await load<typeof Index>('index');
+const { neutralEncoder: encoder } = await load<typeof Neutral>('model/neutral');
+
+const workAgent = (options: WorkOptions): Agent => madeAgent({ defineAgent, tool, encoder }, options);
 
 const storePath = (folder: string): string => join(folder, 'log.db');
 
@@ -124,6 +138,10 @@ const resume = async (store: string, session: string, steps: number): Promise<Re
 const replayAll = async (store: string, session: string): Promise<ReadAnswer> => {
   const log = new SqliteLog(store);
   const agent = workAgent({ steps: () => 0 });
+  const [{ open }, { replay }] = [
+    await load<typeof Envelope>('event/envelope'),
+    await load<typeof Replay>('replay/replay'),
+  ];
   const start = performance.now();
   const cpu = process.cpuUsage();
   const events = (await log.read(session)).map(open);
@@ -136,6 +154,7 @@ const replayAll = async (store: string, session: string): Promise<ReadAnswer> =>
 
 const verifyAll = async (store: string, session: string): Promise<ReadAnswer> => {
   const log = new SqliteLog(store);
+  const { verify } = await load<typeof Verify>('replay/verify');
   const start = performance.now();
   const cpu = process.cpuUsage();
   const found = await verify(log, session);
