@@ -34,8 +34,6 @@ export type BuiltRequest = {
 type Last = {
   readonly request: number;
   readonly parts: number;
-  /** Parts at the beginning that still stand. */
-  readonly shared: number;
   /** What a request for a summary has behind the conversation. */
   readonly asked: readonly string[];
   readonly head: Digest | undefined;
@@ -49,9 +47,9 @@ export class RequestBuilder {
   readonly #encoderOf: (agent: AgentDefinition) => Encoder | undefined;
   #encoder: Encoder | undefined;
   readonly #conversation = new Conversation();
-  /** What stands in requests by the choice in force, and the choice of the last request in the log. */
-  #selected = new Selected(this.#conversation, ALL, undefined);
-  #recorded: Choice = ALL;
+  /** What stood in the last request in the log, and what stands here now: a request that is refused is not recorded. */
+  #recorded = new Selected(this.#conversation, ALL, undefined);
+  #selected: Selected = this.#recorded;
   #check = new ItemCheck();
   /** The first part of each entry encoded so far. */
   readonly #starts: number[] = [];
@@ -95,7 +93,7 @@ export class RequestBuilder {
     // Nothing was signed yet by whoever is asked for the first time.
     const framed = !spoken || (spoken.head === head.digest && spoken.tail === tail.digest);
     this.#reselect(
-      withStrips(chosen.choice, this.#selected, { conversation: this.#conversation, state, framed }),
+      withStrips(chosen.choice, this.#recorded, { conversation: this.#conversation, state, framed }),
       state,
     );
     this.#encode();
@@ -115,25 +113,21 @@ export class RequestBuilder {
     const { head, tail, replaced: inFrame } = this.#framed(state);
     const last = this.#last;
     const framed = last?.head === head.digest && last.tail === tail.digest;
-    const replaced = this.#replaced
-      .slice(last?.shared ?? 0)
-      .reduce((sum, count) => sum + count, framed ? 0 : inFrame);
+    const shared = this.#shared();
+    const replaced = this.#replaced.slice(shared).reduce((sum, count) => sum + count, framed ? 0 : inFrame);
     const asked = summary ? this.#asked() : [];
     const askedBytes = asked.reduce((sum, part) => sum + Buffer.byteLength(part) + 1, 0);
     const { choice } = this.#selected;
     const data: BuiltRequest['data'] = {
       turn,
       step,
-      parts: [
-        ...this.#templatesFrom(last?.shared ?? 0),
-        ...asked.map((part) => ({ seq: state.seq, pieces: [part] })),
-      ],
+      parts: [...this.#templatesFrom(shared), ...asked.map((part) => ({ seq: state.seq, pieces: [part] }))],
       chain: asked.reduce(chainNode, this.#chain),
       bytes: head.bytes + tail.bytes + this.#partsBytes + Math.max(0, this.#parts.length - 1) + askedBytes,
-      ...(last && { reuse: { request: last.request, parts: last.shared } }),
+      ...(last && { reuse: { request: last.request, parts: shared } }),
       ...(!framed && { frame: { head: head.digest, tail: tail.digest } }),
       ...(replaced > 0 && { replaced }),
-      ...(!sameChoice(choice, this.#recorded) && { selection: choice }),
+      ...(!sameChoice(choice, this.#recorded.choice) && { selection: choice }),
       ...(summary && { summary: { to: state.seq, bytes: this.#summarisedBytes(state, turn) } }),
     };
     const parts = summary ? [...this.#parts, ...asked] : this.#parts;
@@ -165,15 +159,23 @@ export class RequestBuilder {
 
   /** A request in the log covers the parts that stood when it was built, unless another form made it. */
   #built(seq: number, data: EventData['request.built'], before: SessionState): void {
-    this.#recorded = data.selection ?? this.#recorded;
-    this.#reselect(this.#recorded, before);
+    this.#reselect(data.selection ?? this.#recorded.choice, before);
+    this.#recorded = this.#selected;
     this.#encode();
     const { head, tail } = data.frame ?? this.#last ?? {};
     if (this.#encoder && head !== undefined) this.#spoken.set(this.#encoder.name, { head, tail });
     const asked = data.summary ? this.#asked() : [];
     const parts = this.#parts.length;
     const known = data.chain === asked.reduce(chainNode, this.#chain);
-    this.#last = known ? { request: seq, parts, shared: parts, asked, head, tail } : undefined;
+    this.#last = known ? { request: seq, parts, asked, head, tail } : undefined;
+  }
+
+  /** Parts at the beginning of the last request that stand in this one, too. */
+  #shared(): number {
+    if (!this.#last) return 0;
+    const { parts } = this.#last;
+    if (this.#selected === this.#recorded) return parts;
+    return Math.min(parts, this.#starts[this.#selected.firstOther(this.#recorded)] ?? parts);
   }
 
   /** Another choice begins a new chain behind the parts that stay. */
@@ -198,7 +200,6 @@ export class RequestBuilder {
     this.#check = new ItemCheck();
     for (let i = 0; i < entry; i++)
       for (const shown of this.#selected.at(i)) this.#check.push(sendableItem(shown.item).value);
-    if (this.#last) this.#last = { ...this.#last, shared: Math.min(this.#last.shared, parts) };
   }
 
   #asked(): readonly string[] {

@@ -1,5 +1,6 @@
 /** What requests hold: turns left out, budgets, summaries, and what signed reasoning asks for. */
 import { expect, onTestFinished, test } from 'vitest';
+import type { Encoder } from '../../src/context/encoding.ts';
 import { rebuildAll } from '../../src/context/rebuild.ts';
 import type { ResponseBlock } from '../../src/event/content.ts';
 import type { ContextPlan } from '../../src/event/definition.ts';
@@ -9,7 +10,8 @@ import { isOnrecordError } from '../../src/errors.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import type { Model, ModelReply } from '../../src/model/model.ts';
 import { neutralEncoder } from '../../src/model/neutral.ts';
-import { defineAgent } from '../../src/worker/agent.ts';
+import { replay } from '../../src/replay/replay.ts';
+import { defineAgent, type Agent } from '../../src/worker/agent.ts';
 import { openRuntime, type Runtime } from '../../src/worker/runtime.ts';
 import { nextPlan, sentPlan } from '../../src/view/request-plan.ts';
 import { FakeClock, passTime, seededRandom } from '../kit/clock.ts';
@@ -19,6 +21,8 @@ import { World } from '../kit/world.ts';
 type Options = {
   readonly context?: ContextPlan;
   readonly instructions?: string;
+  /** The largest body that the provider takes. */
+  readonly bytesMax?: number;
   /** What the model answers to the nth request of a session, from 1. */
   readonly says?: (body: string, asked: number) => Partial<Extract<ModelReply, { kind: 'response' }>>;
 };
@@ -28,29 +32,43 @@ class Desk {
   readonly world: World = new World(this.clock);
   readonly store: MemoryLog = new MemoryLog();
   readonly bodies: string[] = [];
+  readonly encoder: Encoder;
+  readonly #agent: Agent;
   #runtime: Runtime | undefined;
+  #opened = 4;
   session = '';
 
-  static async open({ context, instructions = 'Be exact.', says = () => ({}) }: Options = {}): Promise<Desk> {
-    const desk = new Desk();
-    const { world, store, clock } = desk;
-    const agent = defineAgent({
+  private constructor({ context, instructions = 'Be exact.', bytesMax, says = () => ({}) }: Options) {
+    this.encoder = { ...neutralEncoder, ...(bytesMax !== undefined && { bytesMax }) };
+    this.#agent = defineAgent({
       name: 'clerk',
       instructions,
-      model: desk.#model(says),
-      tools: [world.tool('none', 'none'), world.tool('once', 'once')],
+      model: this.#model(says),
+      tools: [this.world.tool('none', 'none'), this.world.tool('once', 'once')],
       policy: ALL_RUN,
       ...(context && { context }),
     });
-    desk.#runtime = await openRuntime({ store, agents: [agent], clock, random: seededRandom(5) });
+  }
+
+  static async open(options: Options = {}): Promise<Desk> {
+    const desk = new Desk(options);
+    await desk.restart();
     onTestFinished(() => desk.close());
     return desk;
+  }
+
+  /** Another process takes over. */
+  async restart(): Promise<void> {
+    if (this.#runtime) await this.close();
+    const { store, clock } = this;
+    const random = seededRandom(++this.#opened);
+    this.#runtime = await openRuntime({ store, agents: [this.#agent], clock, random });
   }
 
   #model(says: NonNullable<Options['says']>): Model {
     return {
       definition: { provider: 'test', name: 'reader', params: {} },
-      encoder: neutralEncoder,
+      encoder: this.encoder,
       send: async (request) => {
         const body = request.body();
         this.bodies.push(body);
@@ -183,6 +201,28 @@ test('a-turn-with-an-open-call stays: it cannot be left out before somebody has 
   await desk.runtime.settle({ session: desk.session, call: '1.1.1', settlement: { answer: 'give-up' } });
   expect(turnsIn(await desk.say('Message 4.'))).toEqual([4]);
 });
+
+test.each(['the same process', 'another one'])(
+  'a-request-refused for its size is no request: what the next one shares is what it shares with the last that was sent, in %s',
+  async (where) => {
+    const desk = await Desk.open({ bytesMax: 1000 });
+    await desk.say('Message 1.');
+    await desk.runtime.select(desk.session, { do: 'leave-out', turns: [1] });
+    const asked = desk.bodies.length;
+    await desk.say(`Message 2 ${WORDS.repeat(6)}.`);
+    expect(desk.bodies).toHaveLength(asked);
+    if (where === 'another one') await desk.restart();
+    await desk.runtime.select(desk.session, { do: 'take-back', turns: [1] });
+    await desk.runtime.select(desk.session, { do: 'leave-out', turns: [2] });
+    expect(turnsIn(await desk.say('Message 3.'))).toEqual([1, 3]);
+    const events = await desk.events();
+    const built = events.filter((event) => event.type === 'request.built');
+    expect(built.at(-1)?.data.reuse).toEqual({ request: built[0]?.seq, parts: 1 });
+    const { session } = desk;
+    const again = replay({ session, events, encoderOf: () => desk.encoder, program: 'test' });
+    expect(again.difference).toBeUndefined();
+  },
+);
 
 const SIGNED: ResponseBlock = { type: 'reasoning', text: '', opaque: 'sig' };
 
