@@ -7,19 +7,33 @@ import { parseStrict, type StrictValue } from '../event/strict.ts';
 import type { Preview } from '../tool/preview.ts';
 
 /** Over several lines, two spaces a level. A text that is no JSON comes back as it is. */
-export const prettyArguments = (args: string): string => {
+export const prettyArguments = (args: string): string => written(args, (text) => JSON.stringify(text));
+
+/** How a text is written that stands at this indent. */
+type WriteText = (text: string, indent: string) => string;
+
+const written = (args: string, write: WriteText): string => {
   const parsed = parseStrict(args);
-  return parsed.ok ? pretty(parsed.value, '') : args;
+  return parsed.ok ? pretty(parsed.value, '', write) : args;
 };
 
-const pretty = (value: StrictValue, indent: string): string => {
+/** A line of its own after each line feed, which is still shown as one: a diff then tells the line that has changed. */
+const byLines: WriteText = (text, indent) => {
+  const lines = text.split('\n').map((line) => JSON.stringify(line).slice(1, -1));
+  return `"${lines.join(`\\n\n${indent}  `)}"`;
+};
+
+const pretty = (value: StrictValue, indent: string, write: WriteText): string => {
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'string') return write(value, indent);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const inner = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const members = Array.isArray(value)
-    ? value.map((item) => pretty(item, inner))
-    : Object.keys(value).map((key) => `${JSON.stringify(key)}: ${pretty(value[key] as StrictValue, inner)}`);
+    ? value.map((item) => pretty(item, inner, write))
+    : Object.keys(value).map(
+        (key) => `${JSON.stringify(key)}: ${pretty(value[key] as StrictValue, inner, write)}`,
+      );
   if (members.length === 0) return `${open}${close}`;
   return `${open}\n${members.map((member) => inner + member).join(',\n')}\n${indent}${close}`;
 };
@@ -55,7 +69,7 @@ const replaced = (name: string, before: string, after: string): string => {
 };
 
 export const argumentsPatch = (before: string, after: string): string =>
-  patchOf('arguments', prettyArguments(before), prettyArguments(after));
+  patchOf('arguments', written(before, byLines), written(after, byLines));
 
 export type Leaf = { readonly pointer: string; readonly value: Exclude<StrictValue, object> };
 

@@ -53,6 +53,37 @@ describe('arguments as people read them', () => {
     expect(argumentsPatch('{"a":1,"b":2}', '{"a":1,"b":3}')).toContain('-  "b": 2\n+  "b": 3\n');
   });
 
+  it('are compared line by line in a text of several lines, too, with its line feeds still to be seen', () => {
+    const before = JSON.stringify({ path: 'a.md', text: '# Title\n\nOne \\n line.\nThe end.\n' });
+    const after = JSON.stringify({ path: 'a.md', text: '# Title\n\nOne \\n line.\nNot the end.\n' });
+    expect(argumentsPatch(before, after)).toBe(
+      [
+        '--- arguments',
+        '+++ arguments',
+        '@@ -3,6 +3,6 @@',
+        '   "text": "# Title\\n',
+        '     \\n',
+        '     One \\\\n line.\\n',
+        '-    The end.\\n',
+        '+    Not the end.\\n',
+        '     "',
+        ' }',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('are never said to be the same where they are not', () => {
+    const text = fc.string({ unit: fc.constantFrom('\n', '\\', 'n', '"', ' ', 'a'), maxLength: 8 });
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        const patch = argumentsPatch(JSON.stringify({ text: one }), JSON.stringify({ text: other }));
+        expect(patch === '').toBe(one === other);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('are compared at a cost that has a limit', () => {
     const patch = patchOf('big', lines('a'), lines('b'));
     expect(patch.split('\n').filter((line) => /^[-+][ab]/.test(line))).toHaveLength(6000);
