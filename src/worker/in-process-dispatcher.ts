@@ -56,7 +56,12 @@ export class InProcessDispatcher implements Dispatcher {
     const planned = this.#timers.get(wake.session);
     if (planned && planned.due <= due) return;
     planned?.timer.cancel();
-    const timer = this.#clock.after(ms, () => void this.wake(wake), true);
+    // It may ring up to a millisecond early, and is set again then: what has rung is planned no more.
+    const ring = (): void => {
+      this.#timers.delete(wake.session);
+      void this.wake(wake);
+    };
+    const timer = this.#clock.after(ms, ring, true);
     this.#timers.set(wake.session, { due, timer });
   }
 

@@ -1,5 +1,6 @@
 /** The contract of a dispatcher over the queue in memory, and what only that one can promise: whose turn it is. */
 import { describe, expect, test } from 'vitest';
+import type { Timer } from '../../src/clock.ts';
 import type { Taken } from '../../src/worker/dispatcher.ts';
 import { InProcessDispatcher, WAITING_MAX } from '../../src/worker/in-process-dispatcher.ts';
 import { FakeClock, calm } from '../kit/clock.ts';
@@ -11,6 +12,32 @@ describeDispatcher('InProcessDispatcher', {
 });
 
 const NOTHING: Taken = { kind: 'nothing' };
+
+/** Rings a millisecond before the wall clock has come so far, as timers do. */
+class EarlyClock extends FakeClock {
+  override after(ms: number, callback: () => void): Timer {
+    return super.after(ms > 1 ? ms - 1 : ms, callback);
+  }
+}
+
+describe('InProcessDispatcher: time', () => {
+  test('a timer that rings early is no wake, and none is lost by it', async () => {
+    const clock = new EarlyClock();
+    const dispatcher = new InProcessDispatcher(clock);
+    const taken: number[] = [];
+    const due = clock.now() + 1000;
+    await dispatcher.start({ take: async () => (taken.push(clock.now()), NOTHING), room: () => 1 });
+    await dispatcher.wake({ session: 's', notBefore: due, reason: 'appended' });
+    clock.advance(999);
+    await calm();
+    expect(taken).toEqual([]);
+    clock.advance(1);
+    await calm();
+    expect(taken).toEqual([due]);
+    expect(clock.pending).toBe(0);
+    await dispatcher.stop();
+  });
+});
 
 describe('InProcessDispatcher: tenants', () => {
   test('one that has many waiting does not keep another one from its turn', async () => {
