@@ -5,10 +5,8 @@ import { chromium as installed } from '../kit/chromium.ts';
 
 const options = async (): Promise<LaunchOptions> => ({
   executablePath: installed ?? (await chromiumFiles.executablePath()),
-  args: [
-    ...(installed === undefined ? chromiumFiles.args : ['--no-sandbox']),
-    '--disable-background-networking',
-  ],
+  // Not the arguments that the package of files proposes: in one process alone a browser dies with its first window.
+  args: ['--no-sandbox', '--disable-background-networking'],
   headless: true,
 });
 
