@@ -11,7 +11,7 @@ const CACHE = join(ROOT, 'node_modules', '.cache');
 export const BUILD = 'ONRECORD_BUILD';
 
 /** What programs here import beside the public entry points. */
-const MORE = ['event/envelope', 'model/neutral', 'replay/replay', 'replay/verify'];
+export const MORE: readonly string[] = ['event/envelope', 'model/neutral', 'replay/replay', 'replay/verify'];
 
 /**
  * Built by a process of its own: Linux counts what a process holds when it starts another one into the peak of that one,

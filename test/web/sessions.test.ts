@@ -79,6 +79,38 @@ test('the answer to an earlier search that comes late does not take the place of
   expect(await titles(page)).toEqual(['Look at the bridge door.']);
 });
 
+test('an answer that was under way while a session went on does not bring its old row back', async () => {
+  const session = await begin('Look at the mill door.');
+  const page = await house.page('/sessions?q=mill');
+  const row = page.getByRole('row').filter({ hasText: 'mill door' });
+  await row.getByText('done').waitFor();
+  const late = Promise.withResolvers<void>();
+  const came = Promise.withResolvers<void>();
+  let looks = 0;
+  await page.route(/[?]limit=.*q=mill/, async (route) => {
+    const response = await route.fetch();
+    looks++;
+    await late.promise;
+    await route.fulfill({ response });
+    came.resolve();
+  });
+  await page.locator('body').press('r');
+  await expect.poll(() => looks).toBe(1);
+  porter.shut();
+  try {
+    const client = await house.client();
+    await client.send(session, { message: 'Once more.' });
+    await row.getByText('running').waitFor();
+    late.resolve();
+    await came.promise;
+    await page.evaluate("fetch('/me')");
+    expect(await row.getByText('running').count()).toBe(1);
+  } finally {
+    porter.open();
+  }
+  await row.getByText('done').waitFor();
+});
+
 test('a session is begun from here, once', async () => {
   const page = await house.page('/sessions');
   await page.locator('.sessions .title a').first().waitFor();
