@@ -153,10 +153,11 @@ describe('a grant for further calls', () => {
       '2h',
     ]);
     const shown = await project.onrecord(['grants', session]);
-    expect([shown.code, shown.stdout]).toEqual([
+    // Late in the evening it ends on another day, and where the line is broken depends on how that is written.
+    expect([shown.code, shown.stdout.replace(/\s+/g, ' ')]).toEqual([
       0,
       expect.stringMatching(
-        /^▲ 1 grant stands in \S+: such calls run without a question\n  notes\.add until .*, given by you with call 1\.1\.1 \(event \d+\), where\n/,
+        /^▲ 1 grant stands in \S+: such calls run without a question notes\.add until .*, given by you with call 1\.1\.1 \(event \d+\), where /,
       ),
     ]);
     expect(shown.stderr).toContain(`onrecord revoke ${session}`);
