@@ -48,6 +48,8 @@ describe.skipIf(reason !== undefined)(`three workers, killed and frozen at rando
     // A worker that is killed between taking a job and ending it leaves its row, which blocks nothing.
     expect(counts.jobsLeft).toBeLessThanOrEqual(counts.kills);
     expect(counts.leasesLeft).toBe(0);
+    // Nor can one that is killed between the last commit of a session and giving it back; its lease has run out.
+    expect(counts.ownersLeft).toBeLessThanOrEqual(counts.kills);
     expect(counts.kills).toBeGreaterThan(5);
     expect(counts.freezes).toBeGreaterThan(0);
     expect(undisturbedMs.length).toBeGreaterThan(5);

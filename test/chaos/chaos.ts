@@ -39,6 +39,8 @@ export type Chaos = Checked & {
   readonly claimMs: readonly number[];
   readonly jobsLeft: number;
   readonly leasesLeft: number;
+  /** Rows that still name an owner, whether its lease stands or not. */
+  readonly ownersLeft: number;
 };
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -304,15 +306,21 @@ class ChaosRun {
     }
   }
 
-  /** Jobs and leases that nobody needs any more. */
-  async #left(): Promise<{ jobsLeft: number; leasesLeft: number }> {
+  /** Jobs and leases that nobody needs any more. Longer than a lease stands that nobody renews. */
+  async #left(): Promise<Pick<Chaos, 'jobsLeft' | 'leasesLeft' | 'ownersLeft'>> {
     const end = Date.now() + 20_000;
     for (;;) {
-      const { rows } = await this.#database.query<{ jobs: string; leases: string }>(
+      const { rows } = await this.#database.query<{ jobs: string; leases: string; owners: string }>(
         `SELECT (SELECT count(*) FROM ${this.#schema}_jobs.job) AS jobs,
-          (SELECT count(*) FROM ${this.#schema}.session WHERE owner_id IS NOT NULL) AS leases`,
+          count(*) FILTER (WHERE lease_until > $1) AS leases, count(*) AS owners
+        FROM ${this.#schema}.session WHERE owner_id IS NOT NULL`,
+        [Date.now()],
       );
-      const left = { jobsLeft: Number(rows[0]?.jobs), leasesLeft: Number(rows[0]?.leases) };
+      const left = {
+        jobsLeft: Number(rows[0]?.jobs),
+        leasesLeft: Number(rows[0]?.leases),
+        ownersLeft: Number(rows[0]?.owners),
+      };
       if ((left.jobsLeft === 0 && left.leasesLeft === 0) || Date.now() > end) return left;
       await pause(200);
     }
