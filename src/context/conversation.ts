@@ -57,6 +57,12 @@ export class Conversation {
     return this.#entries;
   }
 
+  /** Characters of what is said from this entry on, with all that waits to be said. */
+  charsFrom(entry: number): number {
+    const said = [...this.#entries.slice(entry), ...this.#held, ...this.#waiting.values()];
+    return said.reduce((sum, { sources }) => sources.reduce((all, { text }) => all + text.length, sum), 0);
+  }
+
   /** `before` and `after` are the states around the event. */
   push(event: LogEvent, before: SessionState, after: SessionState): void {
     switch (event.type) {

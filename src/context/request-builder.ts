@@ -134,9 +134,9 @@ export class RequestBuilder {
     return { data, head: head.text, tail: tail.text, parts };
   }
 
-  /** UTF-8 bytes of the conversation as it is encoded: about what the builder keeps in memory. */
-  get bytes(): number {
-    return this.#partsBytes;
+  /** How large the conversation is that it keeps: bytes of what is encoded, characters of what is not yet. */
+  get size(): number {
+    return this.#partsBytes + this.#conversation.charsFrom(this.#encoded);
   }
 
   /** The event that each part of the next request stands for. */

@@ -4,7 +4,7 @@
  */
 import type { LiveSession } from './live-session.ts';
 
-/** UTF-8 bytes of encoded conversations that are kept, three times as much in memory; whoever has rested longest goes first. */
+/** Bytes of conversations that are kept, up to three times as much in memory; whoever has rested longest goes first. */
 const RESTED_BYTES_MAX = 16 * 1024 * 1024;
 /** Sessions that are kept, whatever their size. */
 const RESTED_SESSIONS_MAX = 1024;
@@ -28,7 +28,7 @@ export class RestedSessions {
   /** The caller lets go of it: it belongs to whoever takes it. */
   put(live: LiveSession): void {
     this.take(live.session);
-    const bytes = live.builder?.bytes ?? 0;
+    const bytes = live.builder?.size ?? 0;
     if (bytes > this.#bytesMax) return;
     this.#rested.set(live.session, { live, bytes });
     this.#bytes += bytes;

@@ -33,7 +33,7 @@ const rested = async (...turns: readonly number[]): Promise<readonly LiveSession
 const taken = (from: RestedSessions, lives: readonly LiveSession[]): readonly boolean[] =>
   lives.map((live) => from.take(live.session) === live);
 
-const bytesOf = (live: LiveSession | undefined): number => live?.builder?.bytes ?? 0;
+const sizeOf = (live: LiveSession | undefined): number => live?.builder?.size ?? 0;
 
 describe('turns of one session that processes take by turns', () => {
   test('are told all that was said in the others, and what is built is what the log says', async () => {
@@ -81,7 +81,7 @@ describe('sessions as their drivers left them', () => {
 
   test.each([
     ['sessions', () => ({ sessionsMax: 2 })],
-    ['bytes', (live: LiveSession | undefined) => ({ bytesMax: 2 * bytesOf(live) })],
+    ['bytes', (live: LiveSession | undefined) => ({ bytesMax: 2 * sizeOf(live) })],
   ])('are as many %s as are allowed: whoever has rested longest goes', async (_, limits) => {
     const lives = await rested(1, 1, 1);
     const [first, second] = lives;
@@ -95,9 +95,20 @@ describe('sessions as their drivers left them', () => {
     expect(taken(sessions, lives)).toEqual([true, true, false]);
   });
 
+  test('count as large as they are, also before a request was made of them', async () => {
+    const stage = new Stage({ says });
+    const door = await stage.open({ drive: false });
+    const text = 'x'.repeat(10_000);
+    const { session } = await door.send({ agent: 'clerk', message: text });
+    await door.send({ session, message: text });
+    const live = new LiveSession(session, () => neutralEncoder);
+    await live.refresh(stage.store);
+    expect(sizeOf(live)).toBe(2 * text.length);
+  });
+
   test('one that is larger than all that is allowed pushes no other out', async () => {
     const lives = await rested(1, 3);
-    const sessions = new RestedSessions({ bytesMax: bytesOf(lives[0]) });
+    const sessions = new RestedSessions({ bytesMax: sizeOf(lives[0]) });
     for (const live of lives) sessions.put(live);
     expect(taken(sessions, lives)).toEqual([true, false]);
   });
