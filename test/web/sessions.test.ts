@@ -20,6 +20,32 @@ const begin = async (message: string): Promise<string> => {
   return (await client.createSession({ agent: 'porter', message }, { waitSeconds: 20 })).session;
 };
 
+/** Answers to this address are taken from the server when they are asked for, and come when they are let. */
+const heldBack = async (
+  page: Page,
+  address: RegExp,
+): Promise<{ readonly asked: Promise<void>; let(): Promise<void> }> => {
+  const [asked, late, came] = [0, 1, 2].map(() => Promise.withResolvers<void>()) as [Gate, Gate, Gate];
+  await page.route(address, async (route) => {
+    const response = await route.fetch();
+    asked.resolve();
+    await late.promise;
+    await route.fulfill({ response });
+    came.resolve();
+  });
+  return {
+    asked: asked.promise,
+    let: async () => {
+      late.resolve();
+      await came.promise;
+      // One more answer, behind which the page has taken that one.
+      await page.evaluate("fetch('/me')");
+    },
+  };
+};
+
+type Gate = PromiseWithResolvers<void>;
+
 test('a new session is counted and shown when the reader wants it; a row changes where it is', async () => {
   const first = await begin('Look at the cellar door.');
   const page = await house.page();
@@ -59,23 +85,12 @@ test('the answer to an earlier search that comes late does not take the place of
   await begin('Look at the tower door.');
   await begin('Look at the bridge door.');
   const page = await house.page('/sessions');
-  const late = Promise.withResolvers<void>();
-  const came = Promise.withResolvers<void>();
-  let searches = 0;
-  await page.route(/[?]limit=.*q=tower/, async (route) => {
-    const response = await route.fetch();
-    searches++;
-    await late.promise;
-    await route.fulfill({ response });
-    came.resolve();
-  });
+  const tower = await heldBack(page, /[?]limit=.*q=tower/);
   await page.getByRole('searchbox').fill('tower');
-  await expect.poll(() => searches).toBe(1);
+  await tower.asked;
   await page.getByRole('searchbox').fill('bridge');
   await expect.poll(() => titles(page)).toEqual(['Look at the bridge door.']);
-  late.resolve();
-  await came.promise;
-  await page.evaluate("fetch('/me')");
+  await tower.let();
   expect(await titles(page)).toEqual(['Look at the bridge door.']);
 });
 
@@ -84,26 +99,15 @@ test('an answer that was under way while a session went on does not bring its ol
   const page = await house.page('/sessions?q=mill');
   const row = page.getByRole('row').filter({ hasText: 'mill door' });
   await row.getByText('done').waitFor();
-  const late = Promise.withResolvers<void>();
-  const came = Promise.withResolvers<void>();
-  let looks = 0;
-  await page.route(/[?]limit=.*q=mill/, async (route) => {
-    const response = await route.fetch();
-    looks++;
-    await late.promise;
-    await route.fulfill({ response });
-    came.resolve();
-  });
+  const list = await heldBack(page, /[?]limit=.*q=mill/);
   await page.locator('body').press('r');
-  await expect.poll(() => looks).toBe(1);
+  await list.asked;
   porter.shut();
   try {
     const client = await house.client();
     await client.send(session, { message: 'Once more.' });
     await row.getByText('running').waitFor();
-    late.resolve();
-    await came.promise;
-    await page.evaluate("fetch('/me')");
+    await list.let();
     expect(await row.getByText('running').count()).toBe(1);
   } finally {
     porter.open();
