@@ -16,8 +16,8 @@ export const main = async ({ stdout }) => {
 `;
 
 /** The command as it is installed, with a program of its own. */
-const installed = (): { readonly packages: string; readonly bin: string } => {
-  const packages = join(tempFolder(), 'node_modules');
+const installed = (name = 'node_modules'): { readonly packages: string; readonly bin: string } => {
+  const packages = join(tempFolder(), name);
   const own = join(packages, 'onrecord');
   for (const folder of ['bin', 'dist/cli']) mkdirSync(join(own, folder), { recursive: true });
   writeFileSync(join(own, 'package.json'), '{"type":"module"}');
@@ -55,5 +55,18 @@ describe('compiled code', () => {
     const other = installed();
     expect(start(other.bin, { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual({ code: 0, kept: 'undefined' });
     expect(existsSync(join(other.packages, '.cache'))).toBe(false);
+  });
+
+  test('is not kept where no packages lie: no folder appears beside the command', () => {
+    const unpacked = installed('opt');
+    expect(start(unpacked.bin)).toEqual({ code: 0, kept: 'undefined' });
+    expect(readdirSync(unpacked.packages)).toEqual(['onrecord']);
+    const checkout = join(unpacked.packages, 'onrecord');
+    mkdirSync(join(checkout, 'src/cli'), { recursive: true });
+    writeFileSync(join(checkout, 'src/cli/main.ts'), MAIN);
+    expect(start(unpacked.bin)).toEqual({ code: 0, kept: 'undefined' });
+    expect(readdirSync(checkout)).not.toContain('node_modules');
+    mkdirSync(join(checkout, 'node_modules'));
+    expect(start(unpacked.bin).kept.startsWith(join(checkout, 'node_modules/.cache/onrecord'))).toBe(true);
   });
 });
