@@ -11,7 +11,7 @@ export type Fate =
   | { readonly kind: 'left-out'; readonly why: LeaveOutReason }
   | { readonly kind: 'summarised'; readonly by: number };
 
-export type SummaryData = Pick<EventData['history.summarised'], 'turn' | 'to' | 'except' | 'tails'>;
+export type SummaryData = Pick<EventData['history.summarised'], 'turn' | 'to' | 'except' | 'partly'>;
 
 /** What an entry comes to under a choice. `summary` is the event that the choice names. */
 export const fateOf = (entry: Entry, choice: Choice, summary: SummaryData | undefined): Fate => {
@@ -29,9 +29,9 @@ export const standsFor = (summary: SummaryData, entry: Entry): boolean =>
   !isExcepted(summary, entry) &&
   !(entry.turn === summary.turn && entry.item.kind === 'user');
 
-const isExcepted = ({ except, tails = [] }: SummaryData, { turn, seq, item }: Entry): boolean =>
+const isExcepted = ({ except, partly = [] }: SummaryData, { turn, seq, item }: Entry): boolean =>
   except.includes(turn) &&
-  (item.kind === 'user' || !tails.some((tail) => tail.turn === turn && seq < tail.from));
+  (item.kind === 'user' || !partly.some((one) => one.turn === turn && seq < one.from));
 
 const KEPT: Fate = { kind: 'kept' };
 

@@ -314,7 +314,7 @@ export type DecisionData = {
   /**
    * The summary in a response stands in later requests for what was said up to event `to`, except for the turns it
    * names, which stay as they are or were not in its request, and for the input of the turn that was running.
-   * `tails`: of these turns only what was said from that event on stays; for what stands before it the summary before
+   * `partly`: of these turns only what was said from that event on stays; for what stands before it the summary before
    * this one stood, so this one does.
    */
   'history.summarised': {
@@ -323,7 +323,7 @@ export type DecisionData = {
     readonly response: number;
     readonly to: number;
     readonly except: readonly number[];
-    readonly tails?: readonly { readonly turn: number; readonly from: number }[];
+    readonly partly?: readonly { readonly turn: number; readonly from: number }[];
   };
   /** The response is no summary that makes requests smaller: everything stays as it is. */
   'summary.discarded': {

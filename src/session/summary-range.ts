@@ -5,7 +5,7 @@ import type { EventData } from '../event/events.ts';
 import { COMPACTIONS_PER_TURN_MAX } from './evolve-context.ts';
 import type { SessionState, TurnState } from './state.ts';
 
-type Exceptions = Pick<EventData['history.summarised'], 'except' | 'tails'>;
+type Exceptions = Pick<EventData['history.summarised'], 'except' | 'partly'>;
 
 /** What a summary does not stand for: turns that are pinned, have open calls, or are not in the request that is summarised. */
 export const exceptionsOf = (state: SessionState, { out }: Choice): Exceptions => {
@@ -13,23 +13,23 @@ export const exceptionsOf = (state: SessionState, { out }: Choice): Exceptions =
   const turns = new Set(wishes.pinned);
   for (const call of leftOpen) turns.add(callPosition(call.id).turn);
   // In the request for the summary these stand as they did before: behind what the last summary says of them.
-  const tails = [...turns].flatMap((turn) => {
-    const from = isOut(out, turn) ? undefined : tailOf(summary, turn);
+  const partly = [...turns].flatMap((turn) => {
+    const from = isOut(out, turn) ? undefined : keptFrom(summary, turn);
     return from === undefined ? [] : [{ turn, from }];
   });
   for (const { from, to } of out) for (let turn = from; turn <= to; turn++) turns.add(turn);
   const except = [...turns].sort((one, other) => one - other);
-  return { except, ...(tails.length > 0 && { tails }) };
+  return { except, ...(partly.length > 0 && { partly }) };
 };
 
 const isOut = (out: Choice['out'], turn: number): boolean =>
   out.some(({ from, to }) => turn >= from && turn <= to);
 
 /** The first event of a turn that is not summed up already; undefined where nothing of the turn is. */
-const tailOf = (summary: SessionState['summary'], turn: number): number | undefined => {
+const keptFrom = (summary: SessionState['summary'], turn: number): number | undefined => {
   if (!summary || turn > summary.turn) return undefined;
   if (!summary.except.includes(turn)) return summary.to + 1;
-  return summary.tails?.find((tail) => tail.turn === turn)?.from;
+  return summary.partly?.find((one) => one.turn === turn)?.from;
 };
 
 /** Asked for by somebody, or because the last request was too large; as long as there is something to summarise. */

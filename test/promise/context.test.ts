@@ -349,8 +349,8 @@ test('a-turn-summed-up-in-part and then left open does not come back whole with 
   expect(more).toEqual([]);
   expect(first?.data).toMatchObject({ turn: 1, except: [] });
   const from = (first?.data.to ?? 0) + 1;
-  expect(second?.data).toMatchObject({ turn: 3, except: [1], tails: [{ turn: 1, from }] });
-  expect(third?.data).toMatchObject({ turn: 4, except: [1], tails: [{ turn: 1, from }] });
+  expect(second?.data).toMatchObject({ turn: 3, except: [1], partly: [{ turn: 1, from }] });
+  expect(third?.data).toMatchObject({ turn: 4, except: [1], partly: [{ turn: 1, from }] });
 });
 
 test('a-summary-left-out: where all that it stands for is left out, it is not said to be in the request', async () => {
